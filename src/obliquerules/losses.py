@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.kernels import losses as formulas
 
 # The family of a loss without a compiled formula.
@@ -144,7 +143,7 @@ class Loss(ABC):
         """Return the hessian of one row at the best constant, for each class if there are many: the unit of a ridge."""
         return float(self.hessian(np.array([self.best_constant(y, weight)]))[0])
 
-    def strata(self, y: Vector) -> NDArray[np.intp]:
+    def strata(self, y: Vector) -> Positions:
         """Return the stratum of each row for folds and bootstrap samples: its class, if any."""
         return np.zeros(len(y), dtype=np.intp)
 
@@ -238,14 +237,14 @@ class ClassLoss(Loss):
 
     risk_name = "log loss"
 
-    def strata(self, y: Vector) -> NDArray[np.intp]:
+    def strata(self, y: Vector) -> Positions:
         return y.astype(np.intp)
 
     def shown_risk(self, risk: Vector) -> Vector:
         return risk
 
     @abstractmethod
-    def wrong(self, y: Vector, score: Vector) -> NDArray[np.bool_]:
+    def wrong(self, y: Vector, score: Vector) -> Mask:
         """Say for each row whether another class is predicted."""
 
     def separates(self, y: Vector, score: Vector) -> bool:
@@ -276,7 +275,7 @@ class LogisticLoss(ClassLoss):
         error = float(np.average(self.wrong(y, score), weights=weight))
         return [self.risk(y, score, weight), error, area_under_curve(y, score, weight)]
 
-    def wrong(self, y: Vector, score: Vector) -> NDArray[np.bool_]:
+    def wrong(self, y: Vector, score: Vector) -> Mask:
         return np.asarray((score > 0.0) != (y > 0.5))
 
     def complaint(self, y: Vector) -> str | None:
@@ -354,7 +353,7 @@ class MultinomialLoss(ClassLoss):
         """Return the log loss and the share of errors."""
         return [self.risk(y, score, weight), float(np.average(self.wrong(y, score), weights=weight))]
 
-    def wrong(self, y: Vector, score: Vector) -> NDArray[np.bool_]:
+    def wrong(self, y: Vector, score: Vector) -> Mask:
         return np.asarray(np.argmax(score, axis=-1) != y)
 
     def complaint(self, y: Vector) -> str | None:

@@ -32,12 +32,6 @@ def check_real(name: str, value: Any, least: float, below: float = math.inf) -> 
         raise ValueError(f"{name} must be a finite number{'' if math.isinf(least) else bounds}; got {reprlib.repr(value)}.")
 
 
-def check_between(name: str, value: Any, above: float, below: float) -> None:
-    """Raise unless the value is a number strictly between two others."""
-    if not above < _as_double(value) < below:
-        raise ValueError(f"{name} must be a number above {above:g} and below {below:g}; got {reprlib.repr(value)}.")
-
-
 def _as_double(value: Any) -> float:
     """Return a number as a double: infinity for a whole number beyond all doubles, NaN for what is not a number."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
@@ -48,39 +42,16 @@ def _as_double(value: Any) -> float:
         return math.inf
 
 
-def check_option(name: str, value: Any, options: Collection[str]) -> None:
-    """Raise unless the value is one of the options."""
-    if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}.")
-
-
 def check_text(name: str, value: Any) -> None:
     """Raise unless the value is text that is not blank and can be written to a file."""
     if not isinstance(value, str) or not value.strip() or value.encode("utf-8", "replace").decode("utf-8") != value:
         raise ValueError(f"{name} must be text; got {value!r}.")
 
 
-def check_real_or_auto(name: str, value: Any) -> None:
-    """Raise unless the value is a finite number of at least 0, or "auto"."""
-    if isinstance(value, str) and value == AUTO:
-        return
-    try:
-        check_real(name, value, 0.0)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a finite number of at least 0, or '{AUTO}'; got {reprlib.repr(value)}.") from error
-
-
 def check_flag(name: str, value: Any) -> None:
     """Raise unless the value is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False; got {value!r}.")
-
-
-def check_flag_or_word(name: str, value: Any, words: Collection[str]) -> None:
-    """Raise unless the value is True, False or one of the words."""
-    if not isinstance(value, (bool, np.bool_)) and not (isinstance(value, str) and value in words):
-        known = " or ".join(map(repr, words))
-        raise ValueError(f"{name} must be True, False, {known}; got {reprlib.repr(value)}.")
 
 
 def check_jobs(name: str, value: Any) -> None:
@@ -134,11 +105,6 @@ def check_seed(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a whole number from 0 to 2**32 - 1, a RandomState or None; got {value!r}.")
 
 
-def check_verbosity(name: str, value: Any) -> None:
-    """Raise unless the value is a verbosity: a whole number of at least 0, or True or False."""
-    check_whole(name, int(value) if isinstance(value, bool) else value, 0)
-
-
 # ---- declarations --------------------------------------------------------------------------------------------------------
 
 
@@ -185,12 +151,27 @@ def real(default: float, meaning: str, least: float = 0.0, below: float = math.i
 
 def real_or_auto(meaning: str) -> Any:
     """Declare a finite number of at least 0, or "auto", which is the default."""
-    return declared(AUTO, 'float or "auto"', meaning, check_real_or_auto)
+
+    def check(name: str, value: Any) -> None:
+        if isinstance(value, str) and value == AUTO:
+            return
+        try:
+            check_real(name, value, 0.0)
+        except ValueError as error:
+            shown = reprlib.repr(value)
+            raise ValueError(f"{name} must be a finite number of at least 0, or '{AUTO}'; got {shown}.") from error
+
+    return declared(AUTO, 'float or "auto"', meaning, check)
 
 
 def real_between(default: float, meaning: str, above: float, below: float) -> Any:
     """Declare a number strictly between two others."""
-    return declared(default, "float", meaning, lambda name, value: check_between(name, value, above, below))
+
+    def check(name: str, value: Any) -> None:
+        if not above < _as_double(value) < below:
+            raise ValueError(f"{name} must be a number above {above:g} and below {below:g}; got {reprlib.repr(value)}.")
+
+    return declared(default, "float", meaning, check)
 
 
 def real_or_none(default: float | None, meaning: str, least: float = 0.0) -> Any:
@@ -203,7 +184,12 @@ def real_or_none(default: float | None, meaning: str, least: float = 0.0) -> Any
 def option(default: str, options: Collection[str], meaning: str) -> Any:
     """Declare one of several words."""
     words = ", ".join(f'"{word}"' for word in options)
-    return declared(default, f"{{{words}}}", meaning, lambda name, value: check_option(name, value, options))
+
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, str) or value not in options:
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}.")
+
+    return declared(default, f"{{{words}}}", meaning, check)
 
 
 def flag(default: bool, meaning: str) -> Any:
@@ -214,7 +200,13 @@ def flag(default: bool, meaning: str) -> Any:
 def flag_or_word(default: bool | str, words: Collection[str], meaning: str) -> Any:
     """Declare True, False or one of several words."""
     kind = " or ".join(["bool", *(f'"{word}"' for word in words)])
-    return declared(default, kind, meaning, lambda name, value: check_flag_or_word(name, value, words))
+
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, (bool, np.bool_)) and not (isinstance(value, str) and value in words):
+            known = " or ".join(map(repr, words))
+            raise ValueError(f"{name} must be True, False, {known}; got {reprlib.repr(value)}.")
+
+    return declared(default, kind, meaning, check)
 
 
 def jobs(meaning: str) -> Any:
@@ -233,7 +225,11 @@ def verbosity(meaning: str) -> Any:
         "If zero, a line on a terminal or in a notebook says how far a fit of more than two seconds has come, and about how "
         "long the rest takes; it is erased at the end."
     )
-    return declared(0, "int", f"{meaning} {line}", check_verbosity)
+
+    def check(name: str, value: Any) -> None:
+        check_whole(name, int(value) if isinstance(value, bool) else value, 0)
+
+    return declared(0, "int", f"{meaning} {line}", check)
 
 
 def declarations(kind: type) -> dict[str, tuple[Any, Parameter]]:
@@ -249,14 +245,11 @@ def check_declared(owner: Any) -> None:
 
 def documentation(declared_ones: Mapping[str, tuple[Any, Parameter]]) -> str:
     """Return declarations as the parameter section of a docstring."""
-    return "\n".join(
-        f"{name} : {parameter.kind}, default={_shown(default)}\n{_indented(parameter.meaning)}"
-        for name, (default, parameter) in declared_ones.items()
-    )
-
-
-def _indented(meaning: str) -> str:
-    return textwrap.indent(textwrap.fill(meaning, 112, break_long_words=False, break_on_hyphens=False), "    ")
+    lines = []
+    for name, (default, parameter) in declared_ones.items():
+        meaning = textwrap.fill(parameter.meaning, 112, break_long_words=False, break_on_hyphens=False)
+        lines += [f"{name} : {parameter.kind}, default={_shown(default)}", textwrap.indent(meaning, "    ")]
+    return "\n".join(lines)
 
 
 def _shown(default: Any) -> str:
