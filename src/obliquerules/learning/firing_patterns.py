@@ -116,13 +116,9 @@ class FiringPatterns:
         found = np.bincount(cells.ravel(), values.ravel(), len(self.design) * n_columns)
         return found.astype(np.float64).reshape(-1, n_columns)
 
-    def has_rule_on(self, covers: Mask) -> bool:
-        """Say whether a rule fires on exactly these rows or exactly on the others."""
-        return side_of_first(covers) in self._sides
-
     @cached
-    def _sides(self) -> frozenset[bytes]:
-        """The rows of each rule, or the others."""
+    def sides(self) -> frozenset[bytes]:
+        """The rows of each rule, or the others: see `side_of_first`."""
         fires = np.ascontiguousarray(self.design[:, 1:].T != 0.0)
         return frozenset(side_of_first(one) for one in fires[:, self.pattern])
 
@@ -179,13 +175,9 @@ class RowPatterns:
         """Return the values: each pattern has one row."""
         return values
 
-    def has_rule_on(self, covers: Mask) -> bool:
-        """Say whether a rule fires on exactly these rows or exactly on the others."""
-        return side_of_first(covers) in self._sides
-
     @cached
-    def _sides(self) -> frozenset[bytes]:
-        """The rows of each rule, or the others."""
+    def sides(self) -> frozenset[bytes]:
+        """The rows of each rule, or the others: see `side_of_first`."""
         return frozenset(side_of_first(term.covers) for term in self.terms if not term.is_slope)
 
 

@@ -268,9 +268,9 @@ def left_out_scores(one: Fitted, rows: Observations, weights: Matrix, score: Mat
 
     Exact for the squared loss. With many classes, the step is taken for each class by itself.
     """
-    row, by_class = rows.entries.row, (len(rows.y), -1)
-    gradient = rows.loss.gradient(rows.y, score).reshape(by_class)
-    hessian = rows.loss.hessian(score).reshape(by_class)
+    row, shape = rows.entries.row, (len(rows.y), -1)
+    gradient = rows.loss.gradient(rows.y, score).reshape(shape)
+    hessian = rows.loss.hessian(score).reshape(shape)
     ridges, free = np.atleast_1d(ridge), free_weights(weights).reshape(len(weights), -1)
     shifts = [_shift(one, rows, gradient[:, k], hessian[:, k], float(ridges[k]), free[:, k]) for k in range(len(ridges))]
     return np.asarray(score[row] + np.column_stack(shifts).reshape(score[row].shape))

@@ -74,7 +74,7 @@ def soft_of(problem):
 
 
 def blurred(problem):
-    """Return a problem whose ensembles are judged with blurred thresholds."""
+    """Return a problem whose ensembles are compared with blurred thresholds."""
     return replace(problem, smoothed_loss=SmoothedLoss(soft_of(problem), problem.size))
 
 

@@ -1,4 +1,4 @@
-"""With many classes, rules are shared, speak for few classes, and do not depend on what the classes are called."""
+"""With many classes, rules are shared, have weights for few classes, and do not depend on what the classes are called."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ def test_two_classes_have_one_score():
 
 @given(st.integers(0, 1000), st.integers(0, 2), st.floats(-1.0, 1.0))
 @settings(max_examples=30)
-def test_a_rule_on_the_other_rows_is_worth_the_same_and_speaks_for_the_same_classes(seed, column, threshold):
+def test_a_rule_on_the_other_rows_has_the_same_gain_and_classes(seed, column, threshold):
     stage = stage_of(seed)
     one = candidate(stage, column, threshold)
     classes, gains = stage.classes_with_weight([one, replace(one, covers=~one.covers)])
@@ -79,7 +79,7 @@ def test_the_promised_gain_is_that_of_a_refit_to_second_order(seed):
     assert stage.training_loss - grown.training_loss - penalty == pytest.approx(gain_of(stage, candidate(stage)), rel=1e-2)
 
 
-def test_the_higher_the_price_the_fewer_classes_does_a_rule_speak_for():
+def test_a_higher_price_means_fewer_classes_with_a_weight():
     one = candidate(stage_of())
     counts = [stage_of(price=price).classes_with_weight([one])[0].sum() for price in (0.0, 1.0, 3.0, 10.0, 1e9)]
     assert counts == sorted(counts, reverse=True)
@@ -105,7 +105,7 @@ def test_once_rules_are_worth_less_than_the_full_price_that_is_what_complexity_c
     assert nothing.discount == pytest.approx(0.5 * np.log(200) / 100.0)
 
 
-def test_many_candidates_are_judged_as_each_by_itself():
+def test_many_candidates_are_scored_as_each_by_itself():
     stage = stage_of().with_rule(candidate(stage_of()))
     several = [candidate(stage, column, threshold) for column in range(3) for threshold in (-0.5, 0.1, 0.7)]
     for one, (loss, n_weights) in zip(several, stage.expected_losses(several), strict=True):
@@ -122,11 +122,11 @@ def test_a_stage_knows_its_loss_and_complexity():
     assert (again.training_loss, again.complexity) == told
 
 
-def test_a_stage_that_was_tried_is_settled_by_a_refit():
+def test_a_refit_makes_the_weights_of_a_quick_fit_exact():
     stage = stage_of()
-    tried, grown = stage.quick_fits([candidate(stage)])[0], stage.with_rule(candidate(stage))
-    assert tried.training_loss == pytest.approx(grown.training_loss, rel=1e-5)
-    np.testing.assert_allclose(tried.with_exact_weights().weights, grown.weights, atol=1e-7)
+    quick, grown = stage.quick_fits([candidate(stage)])[0], stage.with_rule(candidate(stage))
+    assert quick.training_loss == pytest.approx(grown.training_loss, rel=1e-5)
+    np.testing.assert_allclose(quick.with_exact_weights().weights, grown.weights, atol=1e-7)
 
 
 def test_every_weight_of_a_rule_counts():

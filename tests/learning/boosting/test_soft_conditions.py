@@ -87,10 +87,10 @@ def test_some_of_many_rows_stand_for_all(monkeypatch):
     assert stage_of(blurred(problem(n=4000)), OBLIQUE, BOTH).selection_loss == pytest.approx(everything, rel=0.02)
 
 
-def test_what_is_judged_is_never_negative(monkeypatch):
+def test_the_selection_loss_is_never_negative(monkeypatch):
     monkeypatch.setattr(soft_conditions, "MOST_ROWS", 20)
     data = problem(n=400)
-    # The rows that stand for all have all of the loss, and the smoothed_loss makes theirs smaller.
+    # The rows that stand for all have all of the loss, and smoothing makes theirs smaller.
     stage = stage_of(blurred(replace(data, y=np.where(np.arange(400) < 20, -data.y, 0.0))), OBLIQUE, BOTH)
     assert stage.selection_loss >= (1.0 - SHARE) * stage.training_loss > 0.0
 
@@ -103,13 +103,13 @@ def test_sharpness_without_bounds_does_not_overflow():
 def test_rows_on_the_wrong_side_near_a_threshold_count_for_less_than_rows_far_away():
     """A cut that parts noise at its threshold has no advantage: what it gains there is nearly as good on the other side."""
     x = np.linspace(-1.0, 1.0, 200)
-    base, judged = problem(n=200), []
+    base, stages = problem(n=200), []
     matrix = np.asfortranarray(np.column_stack([x, base.X.matrix[:, 1:]]))
     for wrong in ([98, 101], [5, 194]):
         y = (x > 0.0) * 1.0
         y[wrong] = 1.0 - y[wrong]
         data = blurred(replace(base, X=Block.of_matrix(matrix), y=y, row_weight=np.ones(200)))
-        judged.append(stage_of(data, [Proposition([0], [1.0], 0.0)]))
-    near, far = judged
+        stages.append(stage_of(data, [Proposition([0], [1.0], 0.0)]))
+    near, far = stages
     assert near.training_loss == pytest.approx(far.training_loss, rel=1e-9)
     assert near.selection_loss < far.selection_loss

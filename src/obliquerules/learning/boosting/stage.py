@@ -16,7 +16,7 @@ from obliquerules.learning.boosting.soft_conditions import SmoothedLoss
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.learning.cached import cached, clear_cache
-from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
+from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns, side_of_first
 from obliquerules.learning.refit import JUDGED, TINY, refit, weight_finder, whitened, whitened_lines
 from obliquerules.losses import Loss
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Slope, Term
@@ -228,7 +228,7 @@ class Stage:
 
     def has_rule_on(self, covers: Mask) -> bool:
         """Say whether a rule of the ensemble covers exactly these rows or exactly their complement."""
-        return self.patterns.has_rule_on(covers)
+        return side_of_first(covers) in self.patterns.sides
 
     def scored(self) -> Self:
         """Return the ensemble with nothing kept but how good and how large it is."""
