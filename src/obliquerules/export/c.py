@@ -101,7 +101,7 @@ CLASS_FUNCTIONS = """\
  * {prefix}scores writes the scores of the {n_scores} classes.
  * {prefix}class returns the position of the class with the highest score, of equal ones the first, and -1 for a row that
  * cannot be scored. {prefix}label returns the label of a class, and {prefix}probability the probability of that class.
- * {prefix}contributions writes what rules add to the scores of the classes that they speak for, {n_parts} numbers:
+ * {prefix}contributions writes what rules add to the scores of classes, {n_parts} numbers:
  *
 {parts}
  *"""

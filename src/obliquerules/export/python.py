@@ -64,7 +64,7 @@ Each returns None for a row that cannot be scored, because {unscorable}.
 {readers}
 
 def contributions(row):
-    """Return for each rule what it adds to the scores of the classes that it speaks for, by class."""
+    """Return for each rule what it adds to the scores of the classes with a weight, by class."""
 {columns}    return [{contributions}]
 
 

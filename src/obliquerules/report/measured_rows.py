@@ -43,10 +43,10 @@ class MeasuredRows:
         return cls(X.rows(has_weight), y[has_weight], weight[has_weight], name, least, kept)
 
     def under(self, model: Model) -> MeasuredRows:
-        """Return the rows as the model scores them; raise if what it must be given is not there.
+        """Return the rows as the model scores them; raise without an exposure or offset that the model needs.
 
         Rows with an exposure become rows of exposure 1 with the same loss, but for what no score can change: of counts, a row
-        of exposure e counts as e rows, with its target spread over them. What is left to give is an offset.
+        of exposure e counts as e rows, with its target spread over them. Only an offset remains.
         """
         kind = None if model.offset is None else model.offset.kind
         if (kind is None) != (self.offset is None):

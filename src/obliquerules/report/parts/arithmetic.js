@@ -36,13 +36,13 @@ function project({ terms, weights }, value) {
 }
 
 /** Return the columns of numbers that a sum needs and that are missing. */
-function lackedBy({ terms }, value) {
+function missingNumbers({ terms }, value) {
   return terms.filter((term) => typeof term === "number" && Number.isNaN(value(term)));
 }
 
 function testHolds(test, value) {
   if (test.membership) return isMember(test.membership, value);
-  return lackedBy(test, value).length ? test.missing : project(test, value) >= test.threshold;
+  return missingNumbers(test, value).length ? test.missing : project(test, value) >= test.threshold;
 }
 
 function conditionHolds(condition, value) {

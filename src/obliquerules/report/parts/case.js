@@ -133,8 +133,8 @@ function listed(start, nodes) {
 /** One line for each amount that is added, on one scale, and the total; behind them the rules that add nothing. */
 function renderWaterfall(total) {
   const amount = many ? leadOver(total) : (weight) => weight;
-  const isSaid = ({ weight }) => !many || amount(weight) !== 0;
-  const rules = current().rules.filter((rule, index) => !switchedOff().has(index) && isSaid(rule));
+  const changesAmount = ({ weight }) => !many || amount(weight) !== 0;
+  const rules = current().rules.filter((rule, index) => !switchedOff().has(index) && changesAmount(rule));
   const fired = rules.filter(({ condition }) => conditionHolds(condition, caseValue));
   const steps = [
     { kind: "start", size: amount(current().intercept), why: ["to start with"] },
@@ -221,16 +221,16 @@ function valueNote(test) {
 
 /** Say of a condition on levels what the values are, and of a sum what it is and how clearly it is met or missed. */
 function valueNodes(test) {
-  if (test.membership) return isSaid(test.membership) ? [] : stateNodes(test.used);
-  const absent = lackedBy(test, caseValue);
+  if (test.membership) return needsNoValue(test.membership) ? [] : stateNodes(test.used);
+  const absent = missingNumbers(test, caseValue);
   if (absent.length) return [...stateNodes(absent), test.missing ? ", which counts as met" : ", so that it is not met"];
   if (test.terms.every((term) => typeof term !== "number" || isVote(term))) return isOneVote(test) ? [] : stateNodes(test.used);
   const levels = test.terms.filter((term) => typeof term !== "number").map(({ column }) => column);
   return [sumWords(test), ...(levels.length ? ["; ", ...stateNodes([...new Set(levels)])] : [])];
 }
 
-/** Say whether a condition that holds says all: that the case has its one level, or no value. */
-function isSaid({ column, listed, negated }) {
+/** Say whether a condition that holds already tells the value of the case: its one level, or that it is missing. */
+function needsNoValue({ column, listed, negated }) {
   const value = caseValue(column);
   return Number.isNaN(value) ? !listed.size && !negated : listed.size === 1 && listed.has(value) && !negated;
 }
