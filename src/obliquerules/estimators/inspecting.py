@@ -335,6 +335,6 @@ def _as_frame(x: Any) -> Any:
     if hasattr(x, "columns") or hasattr(x, "schema"):
         return x
     array = np.asarray(x)
-    if array.dtype.kind in "US":  # a list of numbers and text is not one of text
+    if array.dtype.kind in "US":  # numbers among text stay numbers
         array = np.asarray(x, dtype=object)
     return array.reshape(1, -1) if array.ndim == 1 else array
