@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.counted import Counted
 from obliquerules.inspection.classes import by_class, weights_of
 from obliquerules.learning.firing_patterns import FiringPatterns
 from obliquerules.learning.method import Method, Task
 from obliquerules.learning.refit import factor_scales, refit
+from obliquerules.parallel import CountedCalls
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
 from obliquerules.rules.rule import Weight
 from obliquerules.rules.text.records import Records, TextTable, without_unused
@@ -197,7 +197,7 @@ def stability(
     again = partial(_overlaps_of_refit, ensemble, task, method.plain, bootstrap)
     # Seeds drawn here, not in the workers, are the same for any number of workers.
     with opened("stability", task.stopwatch.clock):
-        parallel = Counted(n_jobs, "refits", n_bootstraps, (0.0, REFITS), parts=True)
+        parallel = CountedCalls(n_jobs, "refits", n_bootstraps, (0.0, REFITS), parts=True)
         overlaps = np.array(parallel(joblib.delayed(again)(seed) for seed in seeds[:n_bootstraps]))
         intervals = weight_intervals(bootstrap, reweighing(ensemble, task, method), confidence, seeds[n_bootstraps:])
 
