@@ -15,8 +15,8 @@ import pytest
 from obliquerules import DRNetClassifier, LLTBoostClassifier, LLTBoostClassifierCV, LTRNetClassifier
 from obliquerules import status_line as module
 from obliquerules.cli.console import warnings_as_notes
-from obliquerules.counted import Counted
 from obliquerules.learning.boosting import boosting
+from obliquerules.parallel import CountedCalls
 from obliquerules.status_line import Stopwatch, opened, rough, status_line
 
 SMALL = {"max_rules": 3, "max_variables": 2, "random_state": 0}
@@ -295,14 +295,14 @@ def test_parallel_calls_are_counted(terminal, clock):
         return number
 
     with opened("fit", clock):
-        assert Counted(1, "calls", 2, (0.0, 0.5))(joblib.delayed(call)(number) for number in range(2)) == [0, 1]
+        assert CountedCalls(1, "calls", 2, (0.0, 0.5))(joblib.delayed(call)(number) for number in range(2)) == [0, 1]
     assert terminal.lines == ["fit: 1/2 calls, 25 %, about 9 s left", "fit: 2/2 calls, 50 %, about 6 s left"]
 
 
 def test_calls_in_other_threads_are_counted_too(terminal, clock):
     with opened("fit", clock), joblib.parallel_config("threading"):
         clock.now += 3.0
-        assert Counted(2, "calls", 2, parts=True)(joblib.delayed(abs)(number) for number in (-1, 2)) == [1, 2]
+        assert CountedCalls(2, "calls", 2, parts=True)(joblib.delayed(abs)(number) for number in (-1, 2)) == [1, 2]
     assert terminal.lines == ["fit: 0/2 calls, 0 %"]
     assert terminal.screen == ""
 

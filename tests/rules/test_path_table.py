@@ -1,4 +1,4 @@
-"""The path table has the expected losses as users read them; the automatic size and the verdict follow from them."""
+"""Path table: expected losses, the automatic size and the Pareto front."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from obliquerules import Model, RuleEnsemble
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Labels
 from obliquerules.rules.edits import EditLog
-from obliquerules.rules.path_table import TOLERANCE, automatic, trusted
+from obliquerules.rules.path_table import TOLERANCE, automatic, pareto, trusted
 
 PATH = tuple(
     RuleEnsemble.parse("\n".join(["+0.5 if True", *[f"+1 if age >= {20 + 10 * k}" for k in range(n)]]), ["age"])
@@ -104,3 +104,33 @@ def test_the_automatic_size_is_the_smallest_next_to_the_best_that_is_trusted(exp
     assert separated is None or auto <= separated
     assert expected[auto] <= least + TOLERANCE * (expected[0] - least) + 1e-12
     assert all(expected[smaller] > least for smaller in range(auto))
+
+
+# Few complexities and losses, so that there are ties; what tells equal ones apart is when they came.
+items = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4).map(float)), max_size=12).map(
+    lambda pairs: [(*pair, number) for number, pair in enumerate(pairs)]
+)
+
+
+def front_of(items):
+    return pareto(items, lambda item: item[:2])
+
+
+@given(items)
+def test_what_is_on_the_front_has_a_lower_loss_than_all_that_is_simpler(items):
+    front = front_of(items)
+    for complexity, loss, number in front:
+        assert all(loss < other for size, other, _ in items if size < complexity)
+        assert all((loss, number) <= (other, later) for size, other, later in items if size == complexity)
+    assert [item[0] for item in front] == sorted({item[0] for item in front})
+
+
+@given(items)
+def test_something_on_the_front_is_as_simple_and_does_as_well(items):
+    front = front_of(items)
+    assert all(any(size <= complexity and other <= loss for size, other, _ in front) for complexity, loss, _ in items)
+
+
+@given(items, st.integers(0, 12))
+def test_a_front_can_be_grown_item_by_item(items, known):
+    assert front_of([*front_of(items[:known]), *items[known:]]) == front_of(items)

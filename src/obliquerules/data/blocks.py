@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from obliquerules.arrays import Vector
 from obliquerules.rules.columns import Block, Columns
 
-# So many rows make a block: few enough for the arrays of one to fit in a cache, enough to outweigh what each block costs.
+# Rows per block: few enough for a cache, enough to outweigh the overhead of a block.
 BLOCK_ROWS = 1 << 15
 
 

@@ -15,7 +15,7 @@ from obliquerules.data.blocks import ON_ONE_PROCESSOR, Statistic, StoredTable, s
 
 S = TypeVar("S", bound=Statistic)
 
-# This many statistics are added by one task: few enough for a worker to hold them all.
+# Statistics per task of addition: few enough for the memory of a worker.
 ADDED_AT_A_TIME = 16
 
 
@@ -39,7 +39,7 @@ class DaskTable(StoredTable):
         """Return the sum of a statistic over all partitions, by tasks."""
         from dask.delayed import delayed
 
-        # A task of its own, so that it is sent to each worker and not with each partition.
+        # A task of its own is sent once to each worker, not with each partition.
         wanted = delayed(statistic, pure=False, traverse=False)
         look, add = delayed(_over_partition, pure=False), delayed(_added, pure=False)
         found = [look(rows, wanted, blocks.BLOCK_ROWS) for rows in self.frame[list(columns)].to_delayed()]

@@ -64,7 +64,7 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
         return missing_numbers(name, len(series))
     if dtype in (nw.Categorical, nw.Enum):
         return _categories(name, series, ordered)
-    # Of objects of pandas, narwhals looks at the first only.
+    # Among Python objects, narwhals looks only at the first.
     if dtype == nw.Object or getattr(native, "dtype", None) == np.dtype(object):
         return column_of_objects(name, series.to_list())
     if dtype == nw.String:
@@ -79,7 +79,7 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
 
 def _numbers(series: nw.Series[Any]) -> Any:
     """Return numbers as doubles, NaN where one is missing."""
-    # A cast of pyarrow refuses whole numbers beyond 2^53, which NumPy rounds; but NumPy has no type for these others.
+    # pyarrow refuses to cast whole numbers beyond 2^53, which NumPy rounds; NumPy lacks these types.
     foreign = series.dtype.is_decimal() or series.dtype in (nw.Int128, nw.UInt128)
     numbers = series.cast(nw.Float64) if foreign else series
     return np.asarray(numbers.to_numpy(), dtype=np.float64)

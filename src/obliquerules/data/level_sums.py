@@ -13,15 +13,15 @@ from obliquerules.arrays import Positions, Vector
 from obliquerules.rules import Block, Membership
 from obliquerules.rules.columns import Level
 
-# The sizes of the sets of levels that are proposed; each level that a condition lists makes the model more complex.
+# Sizes of proposed sets of levels; each listed level costs complexity.
 SET_SIZES = (1, 2, 3, 4, 6, 8)
-# Sets are proposed for this many columns, those with the best sets,
+# Number of columns with proposed sets, those with the best.
 MOST_COLUMNS = 4
-# this many for each,
+# Number of proposed sets for each column.
 MOST_SETS = 6
-# and in a set, a level with fewer rows than this, by weight, is not listed: its rows may follow the gradient by chance.
+# Least weight of a listed level: fewer rows may follow the gradient by chance.
 FEWEST_LISTED = 3.0
-# An exact search considers this many levels of each column, the most frequent, one at a time.
+# Number of most frequent levels of each column in an exact search.
 MOST_SORTED = 20
 
 
@@ -167,7 +167,7 @@ def _gain(inside: float, rows: float, total: Vector, size: Vector) -> float:
     """Return the approximate gain of a set of rows."""
     everything = float(size.sum())
     spread = rows * (everything - rows) / everything if everything > 0.0 else 0.0
-    # Relative to the mean pull, because the constant can follow that.
+    # Relative to the mean pull, which the constant follows.
     pull = inside - float(total.sum()) * rows / everything if everything > 0.0 else 0.0
     return float(pull * pull / (spread + 1.0))
 

@@ -41,7 +41,7 @@ def with_levels(name: str, values: Sequence[Level | None]) -> Filled:
 def first_come(name: str, values: Iterable[Any]) -> Filled:
     """Return values as a column with levels in order of appearance."""
     codes: dict[Level, int] = {}
-    # Most values have come before: to look them up is much quicker than to ask what they are.
+    # Most values repeat: a lookup is much quicker than a test of their type.
     known: dict[Any, float] = {}
     found: list[float] = []
     for value in values:
@@ -205,7 +205,7 @@ def recoded(block: Block, columns: Columns) -> Block:
     return Block(columns, np.column_stack(filled))
 
 
-# By how much the numbers of one kind of column are multiplied to become those of another.
+# Factors that convert the numbers of one kind of column to another.
 RATIOS = {("date", "time"): DAY, ("time", "date"): 1.0 / DAY}
 
 

@@ -186,7 +186,7 @@ def read_groups(groups: Any, weight: Vector) -> NDArray[np.intp]:
     given = np.asarray(groups)
     if given.shape != weight.shape:
         raise ValueError(f"groups must have one entry for each of the {len(weight)} rows of X; got shape {given.shape}.")
-    # What is missing is not equal to itself, unless it is an object.
+    # A missing value differs from itself, unless it is an object.
     missing = np.array([is_nothing(one) for one in given]) if given.dtype == object else given != given
     if (missing & (weight > 0.0)).any():
         row = int(np.flatnonzero(missing & (weight > 0.0))[0])

@@ -15,7 +15,7 @@ from obliquerules.data.typical_ranges import TypicalRanges
 from obliquerules.rules.columns import Block, Range
 from obliquerules.rules.ensemble import RuleEnsemble
 
-# If there are more observations than this, several equal ones are dealt as one.
+# Beyond this number of observations, several equal ones form a unit.
 MOST_UNITS = 1_000_000
 
 
@@ -47,9 +47,9 @@ class Groups:
         pair, position = np.unique(np.column_stack([label, row]), axis=0, return_inverse=True)
         labels, group = np.unique(pair[:, 0], return_inverse=True)
         row, weight = pair[:, 1], sums(position.ravel(), weight, len(pair))
-        # Unsigned sums that overflow begin again at zero, so that the order of the rows of a group does not count.
+        # Unsigned sums wrap around, so that the order of rows does not count.
         content = np.add.reduceat(mixed(key[row] ^ weight.view(np.uint64)), np.unique(group, return_index=True)[1])
-        # Groups with the same hash have the same rows: which of them comes first makes no difference.
+        # Groups with the same hash have the same rows, so that their order does not count.
         by_content = np.argsort(content, kind="stable")
         place = np.argsort(by_content)[group]
         order = np.lexsort([row, place])
@@ -93,7 +93,7 @@ class ResamplingUnits:
         row = np.repeat(np.arange(len(key), dtype=np.intp), number)
         copy = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
         amount = np.where(copy < whole[row], size, (frequency - whole * size)[row])
-        # The first unit has the hash of its row: it stays where it is when a copy is added.
+        # The first unit keeps the hash of its row when a copy is added.
         copies = mixed(key[row] ^ copy.astype(np.uint64))
         return cls(row, np.arange(len(row), dtype=np.intp), amount / frequency[row], np.where(copy == 0, key[row], copies))
 

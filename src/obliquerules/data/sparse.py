@@ -102,7 +102,7 @@ def sparse_block(X: Any, columns: Columns | None, reader: str) -> SparseBlock:
     checked = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, input_name="X", estimator=reader)
     values = csr_array(checked)
     if not values.has_canonical_format or not values.data.all():
-        values = values.copy()  # what the caller has stays as it is
+        values = values.copy()  # the matrix of the caller stays as it is
         values.sum_duplicates()
         values.eliminate_zeros()
     known = columns is not None and len(columns) == values.shape[1]
@@ -156,7 +156,7 @@ def screened(rows: RowBlock, loss: Loss) -> Screened:
         return Screened(X, X)
     if X.n_columns <= MOST_COLUMNS:
         return Screened(X.described(), X)
-    # Many columns of zeros and ones are equally good: then the first, whatever the order of rows makes of the last digits.
+    # In single precision, equally good columns tie whatever the order of rows, and the first wins.
     best = np.argsort(-gains(X.values, rows, loss).astype(np.float32), kind="stable")[:MOST_COLUMNS]
     kept = np.sort(best).tolist()
     return Screened(X.only(kept).described(), X, kept)
@@ -190,9 +190,9 @@ def _gains(data: Vector, step: Any, weight: Vector, gradient: Matrix, curvature:
     missing = np.isnan(data)
     known = total - over_rows(missing.astype(np.float64), weight)
     mean = over_rows(np.where(missing, 0.0, data), weight) / np.where(known > 0.0, known, 1.0)
-    # Nothing is known of a missing value: it counts as the mean.
+    # A missing value counts as the mean.
     centred = np.where(missing, 0.0, data - mean[step.indices])
-    # The rows in which a column is zero, of which the table has no entries, are all rows but those away from zero.
+    # Rows of zeros have no entries: they are all rows but those off zero.
     away, pull_away = over_rows(step.data, weight), over_rows(step.data, pull)
     slope = over_rows(centred, pull) - mean[:, None] * (pull.sum(axis=0) - pull_away)
     square = over_rows(centred**2, weight)

@@ -238,5 +238,5 @@ class StoredRows(RowBlocks):
 
     def fold(self, statistic: Callable[[RowBlock], S]) -> S:
         """Return the sum of a statistic over all blocks."""
-        part = self.reading.part  # without the table, which is not to be sent to the blocks
+        part = self.reading.part  # without the table, which must not travel to the blocks
         return self.table.fold(lambda frame: statistic(part(frame)), self.reading.roles.columns)

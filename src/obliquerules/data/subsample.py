@@ -104,7 +104,7 @@ class Subsample:
         taken = [(one, slice(size)) for one, size in zip(self.strata, sizes, strict=True) if size]
         mass = [float(np.add.reduce(one.weight[kept])) for one, kept in taken]
         unit = sum(mass) / sum(one.total for one, _ in taken)
-        # Rounded, a factor does not depend on the order of summation.
+        # Rounded factors do not depend on the order of summation.
         factors = [rounded_to(unit * one.total / own, FACTOR_DIGITS) for (one, _), own in zip(taken, mass, strict=True)]
         weights = [one.weight[kept] * factor for (one, kept), factor in zip(taken, factors, strict=True)]
         rows, frequencies = [one.rows[kept] for one, kept in taken], [one.frequency[kept] for one, kept in taken]

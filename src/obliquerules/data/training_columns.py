@@ -13,11 +13,11 @@ from obliquerules.data.levels import recoded
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.rules.columns import Block, Column, Columns, Level
 
-# Weight times the square of a value, added over all rows, is then still a finite double.
+# Sums of weights times squares of smaller values are finite doubles.
 LARGEST_VALUE = 1e75
-# A column whose largest value is below this cannot be weighed against another: the quotient of two columns must be finite too.
+# Quotients of columns with larger values are finite doubles.
 SMALLEST_SIZE = 1e-200
-# Text is taken for an identifier if at least this share of its values differ, given at least this many values.
+# Text with this share of different values, among this many, is an identifier.
 NEARLY_ALL = 0.9
 ENOUGH_VALUES = 20
 
@@ -29,7 +29,7 @@ def training_columns(block: Block, weight: Vector | None = None) -> Block:
     keeps no level, with a warning. Weights, none of them zero, say how often each row counts.
     """
     X, special = block.matrix, () if block.columns is None else block.columns.special
-    # Few columns of numbers begin like a flag, so that few need a look at all rows.
+    # Few columns of numbers begin with 0 or 1, so that few are scanned.
     like_flags = np.flatnonzero(np.isin(X[0], (0.0, 1.0)) | np.isnan(X[0])).tolist() if len(X) else ()
     unusual = {*(index for index, _ in special), *like_flags, *block.incomplete}
     if not unusual:
@@ -92,7 +92,7 @@ class Frequencies:
     def like_identifiers(self) -> bool:
         """Whether text is different in nearly every row."""
         is_text = bool(self.levels) and isinstance(self.levels[0], str)
-        # Weights count rows; shares, which add up to less than there are rows, do not.
+        # Weights count rows, unless they are shares that add up to less.
         n_values = max(float(np.add.reduce(self.weight)), self.n_values)
         return is_text and n_values >= ENOUGH_VALUES and int(np.count_nonzero(self.weight)) >= NEARLY_ALL * n_values
 

@@ -15,7 +15,7 @@ from obliquerules.rules.numbers import shortest_decimal
 # there is no range.
 BEYOND_RANGE = 4.0
 FEWEST_TIMES = 5.0
-# The number of values at one end to look at first: usually enough.
+# Number of values at one end that usually suffice.
 NEAREST = 64
 
 

@@ -289,7 +289,7 @@ class Editable(Fitting):
         return editing.round(digits, tolerance=tolerance, integers=integers).model
 
 
-# Comparisons that conditions of a model have, which are taken as they are, and those that stand for two of them.
+# Comparisons of conditions, taken as they are, and those that stand for two.
 EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")
 
 

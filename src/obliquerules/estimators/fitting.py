@@ -215,7 +215,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         if len(target) != len(weight):
             raise ValueError(f"y has {len(target)} entries, but X has {len(weight)} rows: inconsistent numbers of samples.")
         target = target if weight.all() else target[weight > 0.0]
-        with np.errstate(invalid="ignore"):  # it adds all targets first, inf and -inf too
+        with np.errstate(invalid="ignore"):  # the sum of inf and -inf
             assert_all_finite(target, input_name="y")
         return block, target, weight
 
@@ -282,7 +282,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         named = hasattr(self, "feature_names_in_")
         by_hand = by_hand and not named
         given = self.get_params(deep=False) | growth.parameters
-        # The model, and so its file, does not depend on the number of workers, or on what an interrupt would have done.
+        # Neither the number of workers nor the handling of interrupts changes the model.
         unused = {*self._without_effect(), "n_jobs", "keep_path"} | (set() if growth.from_some else {"search_rows"})
         unused |= {name for name in self.method_class.left_out_if_none if given[name] is None}
         parameters = tuple((name, plain(value)) for name, value in given.items() if name not in unused)
@@ -335,7 +335,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         try:
             validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:
-            # scikit-learn names columns that are missing or new, but not those in a different order.
+            # scikit-learn names missing and new columns, but not those in another order.
             if "same order" in str(error):
                 raise ValueError(f"{error}{misplaced_column(X, self.model_.feature_names)}") from error
             raise

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from obliquerules.data.reading import read_weights
 from obliquerules.estimators.fitting import Fitting
 from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
-from obliquerules.inspection.closest.request import feasible_region, goal_for
+from obliquerules.inspection.closest.feasible import feasible_region, goal_for
 from obliquerules.inspection.explanation import Explanation, explain
 from obliquerules.inspection.importance import Importances, variable_importance
 from obliquerules.inspection.rule_table import RuleTable, rule_table
@@ -344,6 +344,6 @@ def _as_frame(x: Any) -> Any:
     if hasattr(x, "columns") or hasattr(x, "schema"):
         return x
     array = np.asarray(x)
-    if array.dtype.kind in "US":  # a list of numbers and text is not one of text
+    if array.dtype.kind in "US":  # numbers among text stay numbers
         array = np.asarray(x, dtype=object)
     return array.reshape(1, -1) if array.ndim == 1 else array

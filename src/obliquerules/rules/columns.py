@@ -75,16 +75,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns(Sequence[Column]):
-    """All columns of a table; those of plain numbers, of which there may be a million, are made when they are asked for.
-
-    Attributes
-    ----------
-    names : tuple of str
-    special : tuple of (int, Column)
-        The columns that hold anything but plain numbers, with their positions.
-    """
+    """All columns of a table; those of plain numbers, of which there may be a million, are made when they are asked for."""
 
     names: tuple[str, ...]
+    # The columns that hold anything but plain numbers, with their positions.
     special: tuple[tuple[int, Column], ...] = ()
 
     @classmethod
@@ -134,13 +128,7 @@ class Columns(Sequence[Column]):
 
 @dataclass(frozen=True)
 class Range:
-    """Where the values of a column lay in training, but for a few at either end, so that no single row is disclosed.
-
-    Attributes
-    ----------
-    column : int
-    low, high : float
-    """
+    """Where the values of a column lay in training, but for a few at either end, so that no single row is disclosed."""
 
     column: int
     low: float

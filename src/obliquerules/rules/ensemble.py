@@ -22,7 +22,7 @@ from obliquerules.rules.rounding.rounded import Rounding, round_ensemble
 from obliquerules.rules.rule import Rule, Weight, as_weight, read_rule
 from obliquerules.rules.text.bands import BandTable, band_tables, in_order
 from obliquerules.rules.text.formats import ensemble_html, ensemble_text
-from obliquerules.rules.text.parsing import Reader, in_line, numbered_lines, read_heading
+from obliquerules.rules.text.parsing import Reader, read_heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,11 +346,15 @@ class RuleEnsemble:
         -2 if age >= 50 & "a + b" <= 3
         """
         reader, outputs, rules = Reader(columns), None, list[Rule]()
-        for place, (number, line) in enumerate(numbered_lines(text)):
-            with in_line(number):
+        lines = enumerate(text.split("\n"), start=1)
+        told = [(number, line) for number, line in lines if line.strip() and not line.lstrip().startswith("#")]
+        for place, (number, line) in enumerate(told):
+            try:
                 if place == 0 and (outputs := read_heading(line)) is not None:
                     continue
                 rules.append(read_rule(line, reader, outputs))
+            except ValueError as error:
+                raise ValueError(f"Line {number}: {error}") from error
         constant = rules.pop(0).weight if rules and rules[0].is_constant else 0.0
         return cls(rules, constant, reader.columns, outputs)
 

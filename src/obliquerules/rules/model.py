@@ -28,25 +28,14 @@ NO_LOSSES: dict[str, Any] = {"expected": (), "standard_errors": (), "selected": 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a model comes from: what its file says besides the model itself.
+    """Where a model comes from: what its file says besides the model itself."""
 
-    Attributes
-    ----------
-    estimator : str
-        The name of the class that learned it.
-    parameters : tuple of (str, object)
-        The parameters of the estimator, sorted by name, as JSON values.
-    n_iter : int
-        The number of steps of the fit.
-    named : bool
-        Whether the columns have names of their own.
-    by_hand : bool
-        Whether these names were given beside an array, which has none: arrays are then what is expected in predictions, too.
-    """
-
+    # The name of the class that learned it, its parameters as JSON values, sorted by name, and the number of steps of the fit.
     estimator: str
     parameters: tuple[tuple[str, Any], ...]
     n_iter: int
+    # Whether the columns have names of their own, and whether these were given beside an array: arrays are then what is
+    # expected in predictions, too.
     named: bool
     by_hand: bool = False
 
@@ -55,20 +44,14 @@ class Origin:
 class Offset:
     """What a prediction is given besides the inputs: a column, or one for each of many classes, in which no condition looks.
 
-    Attributes
-    ----------
-    kind : {"exposure", "offset"}
-        An exposure, a positive number, multiplies the prediction, under a log link: scores are those of an exposure of 1. An
-        offset is added to the score, after the constant and before the rules.
-    names : tuple of str
-        The name of its column; of an offset for many classes, one for each of them.
-    unit : float
-        The mean exposure in `fit`. A row of this exposure counts as one row, so that the model does not depend on the unit in
-        which exposures are measured.
+    An exposure, a positive number, multiplies the prediction, under a log link: scores are those of an exposure of 1. An offset
+    is added to the score, after the constant and before the rules.
     """
 
+    # "exposure" or "offset", and the name of its column; of an offset for many classes, one for each of them.
     kind: str
     names: tuple[str, ...]
+    # The mean exposure in `fit`. A row of it counts as one row, so that the model does not depend on the unit of exposures.
     unit: float = 1.0
 
 
@@ -151,12 +134,9 @@ class Model:
     @property
     def columns(self) -> Columns:
         """The columns: numbers called x0, x1, ... where nothing is known of them."""
+        n_columns = max((rule.n_columns for ensemble in self.ensembles for rule in ensemble), default=0)
         columns = self.path[0].columns
-        return columns if columns is not None else Columns.of(column_names(range(self._n_columns), None))
-
-    @property
-    def _n_columns(self) -> int:
-        return max((rule.n_columns for ensemble in self.ensembles for rule in ensemble), default=0)
+        return columns if columns is not None else Columns.of(column_names(range(n_columns), None))
 
     @property
     def expected_names(self) -> tuple[str, ...] | None:
@@ -195,24 +175,20 @@ class Model:
         ``"auto"`` is the size that the expected losses take: see `PathTable`.
         """
         if isinstance(complexity, str):
-            return replace(self, chosen=self._automatic(complexity), edits=None)
+            if complexity != AUTO:
+                raise ValueError(f"complexity must be a whole number or {AUTO!r}; got {complexity!r}.")
+            if (auto := self.path_table().auto) is None:
+                raise ValueError(
+                    "complexity='auto' needs the expected loss of each size, which this model does not have. Give a number, or "
+                    "fit LLTBoost or TGB with selection='information', or one of their classes with cross-validation."
+                )
+            return replace(self, chosen=auto, edits=None)
         sizes = [ensemble.complexity for ensemble in self.path]
         within = [index for index, size in enumerate(sizes) if size <= complexity]
         if not within:
             raise ValueError(f"complexity must be at least {min(sizes)}, the smallest on the path; got {complexity!r}.")
         # The last of several with the same complexity is the one with the most rules.
         return replace(self, chosen=max(within, key=lambda index: (sizes[index], index)), edits=None)
-
-    def _automatic(self, complexity: str) -> int:
-        if complexity != AUTO:
-            raise ValueError(f"complexity must be a whole number or {AUTO!r}; got {complexity!r}.")
-        auto = self.path_table().auto
-        if auto is None:
-            raise ValueError(
-                "complexity='auto' needs the expected loss of each size, which this model does not have. Give a number, or fit "
-                "LLTBoost or TGB with selection='information', or one of their classes with cross-validation."
-            )
-        return auto
 
     def edited(self, log: EditLog) -> Model:
         """Return the model that predicts with the ensemble at the end of a log of edits."""
@@ -309,17 +285,15 @@ class Model:
     def headline(self, score: float | Vector, given: float | Vector | None = None) -> str:
         """Return the prediction for a score, or the scores of many classes, in words, at the given exposure if there is one."""
         if self.has_many_classes:
-            return self._class_headline(np.asarray(score, dtype=np.float64))
+            scores = np.asarray(score, dtype=np.float64)
+            shares, (first, second) = self.means(scores), self.leading(scores)
+            likely, next_likely = f"probability {100 * shares[first]:.1f} %", f"{100 * shares[second]:.1f} %"
+            return f"Predicted: {self.class_word(first)} ({likely}; next is {self.class_word(second)}, {next_likely})"
         mean = float(self.means(np.array([score]), None if given is None else np.array([given]))[0])
         if self.labels is None:
             return f"Predicted: {readable(mean)}"
         label = self.labels.word(int(score > 0.0))
         return f"Predicted: {label} (probability of {self.labels.word()}: {100 * mean:.1f} %)"
-
-    def _class_headline(self, scores: Vector) -> str:
-        shares, (first, second) = self.means(scores), self.leading(scores)
-        likely, next_likely = f"probability {100 * shares[first]:.1f} %", f"{100 * shares[second]:.1f} %"
-        return f"Predicted: {self.class_word(first)} ({likely}; next is {self.class_word(second)}, {next_likely})"
 
     def leading(self, scores: Vector) -> tuple[int, int]:
         """Return the most probable of many classes and the runner-up, given their scores; of equal ones, the first."""
@@ -344,16 +318,12 @@ class Model:
     @property
     def remark(self) -> str:
         """What must be known to read a prediction rightly, in sentences; empty if there is nothing."""
-        said = []
+        said, given = [], "" if self.offset is None else ", ".join(f"'{name}'" for name in self.offset.names)
         if self.class_weights is not None:
             times = ", ".join(f"{self.class_word(code)} times {readable(w, 3)}" for code, w in enumerate(self.class_weights))
             said.append(f"Probabilities are of reweighted classes: {times}.")
         if self.offset is not None and self.offset.kind == "exposure":
-            said.append(f"Scores are those of an exposure of 1; predictions are multiplied by the exposure, {self._given}.")
+            said.append(f"Scores are those of an exposure of 1; predictions are multiplied by the exposure, {given}.")
         elif self.offset is not None:
-            said.append(f"A given offset, {self._given}, is added to the score.")
+            said.append(f"A given offset, {given}, is added to the score.")
         return " ".join(said)
-
-    @property
-    def _given(self) -> str:
-        return "" if self.offset is None else ", ".join(f"'{name}'" for name in self.offset.names)

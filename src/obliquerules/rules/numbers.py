@@ -107,19 +107,15 @@ def least_reaching(weight: float, threshold: float) -> float:
     >>> least_reaching(1.0, 2.5), least_reaching(3.0, 1.0), least_reaching(1e-300, 1e300)
     (2.5, 0.3333333333333333, inf)
     """
-    below, reached = _place(-math.inf), _place(math.inf)
+
+    def double(place: int) -> float:
+        """Return the double at a position among all doubles; that of zero is 0."""
+        (number,) = struct.unpack("<d", struct.pack("<q", abs(place)))
+        return math.copysign(number, place) if place else 0.0
+
+    (infinity,) = struct.unpack("<q", struct.pack("<d", math.inf))
+    below, reached = -infinity, infinity
     while reached - below > 1:
         middle = (below + reached) // 2
-        below, reached = (below, middle) if weight * _double(middle) >= threshold else (middle, reached)
-    return _double(reached)
-
-
-def _place(number: float) -> int:
-    """Return the position of a double among all doubles; that of zero is 0."""
-    (bits,) = struct.unpack("<q", struct.pack("<d", abs(number)))
-    return -int(bits) if number < 0.0 else int(bits)
-
-
-def _double(place: int) -> float:
-    (number,) = struct.unpack("<d", struct.pack("<q", abs(place)))
-    return -float(number) if place < 0 else float(number)
+        below, reached = (below, middle) if weight * double(middle) >= threshold else (middle, reached)
+    return double(reached)

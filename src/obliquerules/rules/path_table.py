@@ -91,9 +91,10 @@ class PathTable(Records[PathMember]):
         edited: int | None = None,
     ) -> PathTable:
         """Return the table of a path, given what a `Model` knows of it."""
+        nothing = [None] * len(path)
         members = tuple(
-            PathMember(one.complexity, len(one), _at(ridges, place), None, None, None, place == present)
-            for place, one in enumerate(path)
+            PathMember(one.complexity, len(one), ridge, None, None, None, place == present)
+            for place, (one, ridge) in enumerate(zip(path, ridges or nothing, strict=True))
         )
         if not expected:
             return cls(members, loss.risk_name, selected, edited=edited)
@@ -101,15 +102,11 @@ class PathTable(Records[PathMember]):
         separated = None if standard_errors else separated
         risks = np.maximum(expected, 0.0)  # a perfect fit may cost less than nothing by rounding
         shown = loss.shown_risk(risks).tolist()
-        errors = loss.shown_error(risks, np.array(standard_errors)).tolist() if standard_errors else ()
+        errors = loss.shown_error(risks, np.array(standard_errors)).tolist() if standard_errors else nothing
+        shares = [1.0 - one / expected[0] for one in expected] if expected[0] > 0.0 else nothing
         members = tuple(
-            replace(
-                one,
-                expected_loss=shown[place],
-                standard_error=_at(errors, place),
-                explained=1.0 - expected[place] / expected[0] if expected[0] > 0.0 else None,
-            )
-            for place, one in enumerate(members)
+            replace(one, expected_loss=risk, standard_error=error, explained=share)
+            for one, risk, error, share in zip(members, shown, errors, shares, strict=True)
         )
         sizes = [one.complexity for one in members]
         auto = automatic(expected, sizes, separated) if selected is None else selected
@@ -126,30 +123,26 @@ class PathTable(Records[PathMember]):
         return records
 
     def _parts(self) -> Iterator[str | TextTable]:
-        known = [any(one is not None for one in column) for column in zip(*map(self._optional, self.members), strict=True)]
-        heading = ["complexity", "rules", "ridge", f"{self._kind} {self.measure}", "standard error", "explained", ""]
-        lines = [heading, *(self._cells(place, one) for place, one in enumerate(self.members))]
+        lines = [["complexity", "rules", "ridge", f"{self._kind} {self.measure}", "standard error", "explained", ""]]
+        for place, one in enumerate(self.members):
+            marks = ["predicts" if self.edited is None else "edited"] if one.predicts else []
+            lines.append(
+                [
+                    str(one.complexity),
+                    str(one.rules),
+                    "-" if one.ridge is None or not one.rules else readable(one.ridge),
+                    self._amount(one.expected_loss),
+                    self._amount(one.standard_error),
+                    "-" if one.explained is None else f"{100.0 * one.explained:.1f} %",
+                    ", ".join([*marks, *(["auto"] if place == self.auto else [])]),
+                ]
+            )
+        optional = ("ridge", "expected_loss", "standard_error", "explained")
+        known = [any(getattr(one, name) is not None for one in self.members) for name in optional]
         shown = [True, True, *known, True]
         yield TextTable([[cell for cell, wanted in zip(line, shown, strict=True) if wanted] for line in lines])
         if self.separated is not None:
             yield f"Expected losses are {self._distrust}."
-
-    @staticmethod
-    def _optional(one: PathMember) -> tuple[float | None, ...]:
-        return one.ridge, one.expected_loss, one.standard_error, one.explained
-
-    def _cells(self, place: int, one: PathMember) -> list[str]:
-        ridge, share = one.ridge, one.explained
-        present = "predicts" if self.edited is None else "edited"
-        return [
-            str(one.complexity),
-            str(one.rules),
-            "-" if ridge is None or not one.rules else readable(ridge),
-            self._amount(one.expected_loss),
-            self._amount(one.standard_error),
-            "-" if share is None else f"{100.0 * share:.1f} %",
-            ", ".join([*([present] if one.predicts else []), *(["auto"] if place == self.auto else [])]),
-        ]
 
     @property
     def verdict(self) -> str:
@@ -181,8 +174,7 @@ class PathTable(Records[PathMember]):
     @property
     def _best(self) -> PathMember:
         """The smallest size of the least expected loss among those that may be trusted."""
-        sizes = [one.complexity for one in self.members]
-        within = [self.members[place] for place in trusted(sizes, self.separated)]
+        within = [self.members[place] for place in trusted([one.complexity for one in self.members], self.separated)]
         return min(within, key=lambda one: (one.expected_loss or 0.0, one.complexity))
 
     def _amount(self, loss: float | None) -> str:
@@ -216,10 +208,6 @@ def automatic(expected: Sequence[float], complexities: Sequence[int], separated:
     least = min(expected[place] for place in places)
     limit = least + TOLERANCE * max(expected[0] - least, 0.0)
     return min((place for place in places if expected[place] <= limit), key=lambda place: (complexities[place], place))
-
-
-def _at(values: Sequence[float], place: int) -> float | None:
-    return values[place] if values else None
 
 
 def pareto(items: Iterable[Item], cost: Callable[[Item], tuple[float, float]]) -> list[Item]:

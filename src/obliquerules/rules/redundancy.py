@@ -184,15 +184,10 @@ def needed_tests(holds: Mask, complexities: Sequence[int]) -> list[int]:
 
 
 class Dropping:
-    """Finds what conditions say too much, each condition once.
+    """Finds what conditions say too much, each condition once, and shortens the numbers of what is left.
 
     A condition is *shorter* without one of its tests, one variable of a sum, one listed level or one ``or missing``. A sum with
     a variable less gets a new threshold, in the middle of a real gap between rows.
-
-    Parameters
-    ----------
-    shortening : Shortening
-        Shortens the numbers of what is left, on the rows that decide.
     """
 
     def __init__(self, shortening: Shortening) -> None:
@@ -201,10 +196,7 @@ class Dropping:
         self._same: dict[Conjunction, Conjunction] = {}
 
     def condition(self, condition: Conjunction) -> Conjunction:
-        """Return the shortest condition that holds on the same rows.
-
-        Parts are left out one after the other.
-        """
+        """Return the shortest condition that holds on the same rows, with parts left out one after the other."""
         if condition not in self._same:
             fires, shortest = condition(self.shortening.X), condition
             while (shorter := self._one_less(shortest, fires)) is not None:
@@ -224,10 +216,7 @@ class Dropping:
         return None
 
     def shorter(self, condition: Conjunction) -> list[Shorter]:
-        """Return the shorter conditions, the shortest first.
-
-        Of the same length, those that differ least from the condition come first.
-        """
+        """Return the shorter conditions, the shortest first; of the same length, those that differ least come first."""
         if condition not in self._shorter:
             found = [one for place in range(len(condition)) for one in self._without(condition.propositions, place)]
             self._shorter[condition] = sorted(found, key=lambda one: (one.complexity, one.change))
@@ -241,7 +230,9 @@ class Dropping:
             yield Shorter(before, None, after, others, len(others), self.shortening)
         for narrower in shorter_tests(test):
             if isinstance(test, Proposition) and isinstance(narrower, Proposition):
-                change = _spread(test.project(self.shortening.X) - narrower.project(self.shortening.X))
+                moved = test.project(self.shortening.X) - narrower.project(self.shortening.X)
+                finite = moved[np.isfinite(moved)]
+                change = float(finite.std()) if len(finite) else 0.0
                 unit = abs(narrower.weights[0]) if abs(test.weights[0]) == 1.0 else 1.0
                 narrower = narrower.with_numbers([weight / unit for weight in narrower.weights], narrower.threshold / unit)
             else:
@@ -251,26 +242,13 @@ class Dropping:
 
 @dataclass(frozen=True, eq=False)
 class Shorter:
-    """A conjunction with one test shortened or left out.
+    """A conjunction with one test shortened or left out; the threshold of a shorter sum is yet to be placed."""
 
-    The threshold of a shorter sum is yet to be placed.
-
-    Attributes
-    ----------
-    before, after : tuple of Proposition and Membership
-        The other tests.
-    test : Proposition, Membership or None
-        The shorter test; None if it is left out.
-    others : array of shape (n_rows,)
-        Where the other tests hold.
-    change : float
-        How much the test differs from the one that it comes from.
-    shortening : Shortening
-    """
-
+    # The other tests, and the shorter one; None if it is left out.
     before: tuple[Test, ...]
     test: Test | None
     after: tuple[Test, ...]
+    # Where the other tests hold, and how much the test differs from the one that it comes from.
     others: Mask
     change: float
     shortening: Shortening
@@ -278,13 +256,10 @@ class Shorter:
     @property
     def complexity(self) -> int:
         """The complexity of the conjunction."""
-        return sum(test.complexity for test in (*self.before, *self.after) + (() if self.test is None else (self.test,)))
+        return Conjunction(filter(None, (*self.before, self.test, *self.after))).complexity
 
     def can_hold_on(self, fires: Mask) -> bool:
-        """Say whether some threshold makes it hold on just these rows.
-
-        This is quicker than placing it, because rows need not be sorted.
-        """
+        """Say whether some threshold makes it hold on just these rows; quicker than placing it, because nothing is sorted."""
         if (fires & ~self.others).any():
             return False
         if not isinstance(self.test, Proposition):
@@ -295,10 +270,7 @@ class Shorter:
         return bool(self._values[outside & ~lacking].max(initial=-np.inf) < self._values[fires & ~lacking].min(initial=np.inf))
 
     def best(self, gain: Vector) -> Placed | None:
-        """Return the conjunction with the largest sum of gain.
-
-        None if there is no threshold.
-        """
+        """Return the conjunction with the largest sum of gain; None if there is no threshold."""
         if not isinstance(self.test, Proposition):
             return Placed(self, self.test, self._holds)
         threshold = self._cuts.best(np.where(self.others, gain, 0.0)[self._known])
@@ -358,9 +330,7 @@ def size(condition: Conjunction) -> tuple[int, int]:
 
 
 def shorter_tests(test: Test) -> Iterator[Test]:
-    """Yield a test without one variable, level or ``or missing``.
-
-    Sums keep their threshold.
+    """Yield a test without one variable, level or ``or missing``; sums keep their threshold.
 
     >>> [str(one) for one in shorter_tests(Membership(0, ["a", "b"], missing=True))]
     ['x0 = b or missing', 'x0 = a or missing', 'x0 in {a, b}']
@@ -385,10 +355,7 @@ def shorter_tests(test: Test) -> Iterator[Test]:
 
 
 def _shorter_memberships(test: Membership) -> Iterator[Membership]:
-    """Yield a list without one level or without ``or missing``.
-
-    Ordered levels are read as one.
-    """
+    """Yield a list without one level, of which ordered ones are read as one, or without ``or missing``."""
     if len(test.levels) > 1 and not test.ordered:
         for place in range(len(test.levels)):
             levels = (*test.levels[:place], *test.levels[place + 1 :])
@@ -397,9 +364,3 @@ def _shorter_memberships(test: Membership) -> Iterator[Membership]:
         yield Membership(test.column, (), missing=True)
     if test.levels and test.missing:
         yield test.with_missing(False)
-
-
-def _spread(values: Vector) -> float:
-    """Return the standard deviation of the values that are numbers."""
-    finite = values[np.isfinite(values)]
-    return float(finite.std()) if len(finite) else 0.0

@@ -32,20 +32,11 @@ class Slope:
     """A factor as a term: its value where a condition holds, zero elsewhere, in units of a scale.
 
     Like a conjunction, it can be asked for its tests; the only one is the slope itself, which nothing can shorten or refine.
-
-    Parameters
-    ----------
-    factor : Factor
-    scale : float, default=1.0
-        In training, the standard deviation of the factor on the rows that meet the condition.
-    incomplete : bool, default=False
-        Whether values of the column are missing: then the origin says what they count as.
-    condition : Conjunction, optional
     """
 
     factor: Factor
-    scale: float = 1.0
-    incomplete: bool = False
+    scale: float = 1.0  # in training, the standard deviation of the factor on the rows that meet the condition
+    incomplete: bool = False  # values of the column are missing: then the origin says what they count as
     condition: Conjunction = field(default_factory=Conjunction)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Bands: a table adds up to what its rules add, at any value; ordered ensembles have the same rules, staircases in order."""
+"""Bands: sums of the rules on one variable alone, and where these bend."""
 
 import math
 
@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Model, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Column, Labels
+from obliquerules.rules import Column, Factor, Labels
 from obliquerules.rules.numbers import least_reaching
-from obliquerules.rules.text.bands import band_tables, only_column
+from obliquerules.rules.text.bands import band_tables, bend, bends, bent_at, only_column, single_column
 
 from ..strategies import any_finite, ensembles, few, ordinary
 
@@ -187,3 +187,42 @@ def test_bands_of_dates_and_durations_are_written_as_such():
         "day alone: below 2021-03-01 +0, to below 2022-02-01 +1, from 2022-02-01 +3",
         "stay alone: below 3 days +2, to 5 days +3, above 5 days +1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "number"),
+    [
+        ("+1 if x1 >= 3", 1, 3.0),
+        ("+1 if x1 <= 3", 1, 3.0),
+        ("+1 if x1 >= 3 or missing", 1, 3.0),
+        ("+1 if 2 x1 >= 3", 1, None),
+        ("+1 x1", 1, None),
+        ("+1 (x1 - 3)", 1, None),
+        ("+1 min(x1, 3)", 1, None),
+        ("+1 (min(x1, 3) - 3)", 1, 3.0),
+        ("+1 (max(x1, 3) - 3)", 1, 3.0),
+        ("+1 (x1 clipped to [3, 9] - 3)", 1, None),
+        ("+1 (max(x1, 3) - 3) if x1 <= 9", 1, None),
+        ("+1 if x1 >= 3 & x1 <= 9", None, None),
+        ("+1 if x1 >= 3 & x0 >= 3", None, None),
+        ("+1 if x0 + x1 >= 3", None, None),
+        ("+1 x0 if x1 >= 3", None, None),
+        ("+1 if x1 in {a, b}", None, None),
+        ("+1 if x1 is missing", None, None),
+        ("+1 if True", None, None),
+    ],
+)
+def test_steps_and_hinges_bend_at_a_number(text, column, number):
+    rule = Rule.parse(text)
+    assert single_column(rule) == column
+    assert (None if column is None else bend(rule)) == number
+
+
+def test_steps_and_hinges_at_one_number_are_one_bend():
+    rules = [Rule.parse(text) for text in ("+1 if x0 >= 3", "+1 if x0 <= 3", "+1 (max(x0, 3) - 3)", "+1 if x1 >= 3", "+1 x0")]
+    assert bends(rules) == {(0, 3.0), (1, 3.0)}
+
+
+def test_a_hinge_with_another_knot_stays_on_its_side():
+    assert bent_at(Factor(0, 3.0, lower=3.0), 4.0) == Factor(0, 4.0, lower=4.0)
+    assert bent_at(Factor(0, 3.0, upper=3.0), 4.0) == Factor(0, 4.0, -math.inf, 4.0)

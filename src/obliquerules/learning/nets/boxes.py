@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Mask, Matrix, Positions, Vector
+from obliquerules.arrays import Mask, Matrix, Positions, Vector, weighted_quantiles
 from obliquerules.rules import Conjunction, Proposition
 from obliquerules.rules.numbers import shortest_decimal
 from obliquerules.rules.rounding.thresholds import Projections, middle_half
@@ -44,12 +44,12 @@ def binarise(X: Matrix, weight: Vector, n_thresholds: int) -> Binarisation:
 
 
 def _thresholds(column: Vector, weight: Vector, most: int) -> Iterator[float]:
-    values, position = np.unique(column, return_inverse=True)
+    values = np.unique(column)
     places = np.arange(len(values) - 1)
     if len(values) > most + 1:  # those of the quantiles; a value of weight 2 counts as two rows
-        cumulated = np.cumsum(np.bincount(position, weight))
-        rank = np.arange(1, most + 1) / (most + 1) * (cumulated[-1] - 1.0)
-        below = np.unique(np.searchsorted(cumulated, rank, side="right"))
+        size = float(np.add.reduce(weight))
+        shares = np.arange(1, most + 1) / (most + 1) * (size - 1.0) / size
+        below = np.unique(np.searchsorted(values, weighted_quantiles(column, weight, shares, "right")))
         places = below[below < len(values) - 1]
     projections = Projections.of_column(values)
     for index in places:

@@ -12,7 +12,6 @@ from joblib import delayed
 from sklearn.utils import check_random_state
 
 from obliquerules.arrays import Mask, Vector
-from obliquerules.counted import Counted
 from obliquerules.data.sample import Sample
 from obliquerules.learning.method import ClassWeights, Growth, Method, Task
 from obliquerules.learning.nets.adam import Floats
@@ -22,6 +21,7 @@ from obliquerules.learning.nets.indicators import grow_on_numbers
 from obliquerules.learning.refit import or_weights
 from obliquerules.learning.shorten import without_idle_parts
 from obliquerules.losses import Loss
+from obliquerules.parallel import CountedCalls
 from obliquerules.parameters import (
     check_penalties,
     declared,
@@ -258,7 +258,7 @@ def learn_rule_sets(
         )
         for label, first in batches
     )
-    return [rule_set for learned in Counted(n_jobs, "batches", len(batches))(work) for rule_set in learned]
+    return [rule_set for learned in CountedCalls(n_jobs, "batches", len(batches))(work) for rule_set in learned]
 
 
 def _learn_batch(

@@ -11,7 +11,6 @@ import numpy as np
 from joblib import delayed
 from sklearn.utils import check_random_state
 
-from obliquerules.counted import Counted
 from obliquerules.data.blocks import ON_ONE_PROCESSOR
 from obliquerules.learning.method import Growth, Method, Task, grow_in_class_order
 from obliquerules.learning.nets.adam import EarlyStopping, Floats, NetworkParameters
@@ -29,6 +28,7 @@ from obliquerules.learning.nets.extraction import (
 from obliquerules.learning.nets.indicators import grow_on_numbers
 from obliquerules.learning.nets.soft_rules import PLAIN, SHARPNESS, Architecture, Penalties, ScoreUnits, SoftRules, descend
 from obliquerules.learning.shorten import exactness, readable_path, shortened_path
+from obliquerules.parallel import CountedCalls
 from obliquerules.parameters import check_penalties, falling_penalties, jobs, option, real, seed, verbosity, whole
 
 DISCRETIZATIONS = ("refit", "paper")
@@ -105,7 +105,7 @@ class LTRNet(Method):
         outputs = None if task.labels is None else task.labels.outputs
         rows = TrainingRows(sample.X.matrix, sample.y, sample.weight, loss, ridge, outputs)
         start, report = int(check_random_state(self.random_state).randint(2**31 - 1)), task.report if self.verbose else None
-        parallel = Counted(self.n_jobs, "penalties", self.n_penalties, (0.0, 1.0 if self.as_in_the_paper else TRAINING))
+        parallel = CountedCalls(self.n_jobs, "penalties", self.n_penalties, (0.0, 1.0 if self.as_in_the_paper else TRAINING))
         trained: list[tuple[list[Draft], int]] = parallel(
             delayed(self._drafts)(rows, self.units(task), penalty, np.random.default_rng([start, index]), report)
             for index, penalty in enumerate(self.penalties())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -16,7 +16,7 @@ from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.rules.columns import Block
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import rounded_to, significant_digits
-from obliquerules.rules.proposition import Proposition, Summand, Test
+from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rounding.shortening import Shortening, length
 from obliquerules.rules.rounding.thresholds import Projections, clear_threshold
 from obliquerules.rules.rounding.votes import is_binary
@@ -59,10 +59,8 @@ class Targets:
 
     def values(self, score: Vector, rows: Positions | slice = slice(None)) -> Vector:
         """Return the weighted loss of each of the rows."""
-        return np.asarray(self.weight[rows] * self._loss(score, rows))
-
-    def _loss(self, score: Vector, rows: Positions | slice = slice(None)) -> Vector:
-        return self.loss.value(self.y[rows], score if self.offset is None else score + self.offset[rows])
+        shifted = score if self.offset is None else score + self.offset[rows]
+        return np.asarray(self.weight[rows] * self.loss.value(self.y[rows], shifted))
 
     def mean(self, score: Vector) -> float:
         """Return the mean loss."""
@@ -70,7 +68,8 @@ class Targets:
 
     def standard_error(self, score: Vector) -> float:
         """Return the standard error of the mean loss; a row of weight 2 counts as two."""
-        deviation = self._loss(score) - self.mean(score)
+        shifted = score if self.offset is None else score + self.offset
+        deviation = self.loss.value(self.y, shifted) - self.mean(score)
         # Divided by a power of two, which is exact, because squares of losses may be beyond the largest double.
         exponent = math.frexp(float(np.abs(deviation).max()))[1]
         return math.ldexp(math.sqrt(total(self.weight * np.ldexp(deviation, -exponent) ** 2)), exponent) / self.size
@@ -121,18 +120,10 @@ class _Boundary:
         above, below = projections >= proposition.threshold, projections <= proposition.threshold
         return cls(proposition, above, below, missing if missing.any() else None)
 
-    @classmethod
-    def of_fixed(cls, test: Test, block: Block) -> _Boundary:
-        holds = test(block)
-        return cls(NO_BOUNDARY, holds, ~holds, fixed=test)
-
-    def moved_rows(self, other: _Boundary) -> Positions:
-        """Return the rows that are on another side of the other boundary."""
-        return np.flatnonzero((self.above != other.above) | (self.below != other.below))
-
-    @property
-    def direction(self) -> tuple[tuple[Summand, ...], tuple[float, ...]]:
-        return self.proposition.columns, self.proposition.weights
+    def side(self, half: _Half) -> Mask:
+        """Return the rows on one side."""
+        side = self.above if half.is_above else self.below
+        return side | self.missing if half.missing and self.missing is not None else side
 
 
 @dataclass(frozen=True)
@@ -149,19 +140,23 @@ class _Member:
     """An ensemble with its scores, and by how much its total loss has risen and may rise.
 
     What a row gains where a condition begins to hold: the weight of the condition, and for each slope of the condition a weight
-    times a factor.
+    times the value of the factor.
     """
 
     weights: dict[int, Vector]
-    slopes: list[tuple[int, Vector, Factor]]
+    slopes: list[tuple[int, Vector, Vector]]
     score: Vector
     budget: float
     rise: float = 0.0
 
-    def risen(self, targets: Targets, rows: Positions, change: Vector) -> float:
-        """Return the rise of the total loss once the scores of some rows change."""
-        before = self.score[rows]
-        return self.rise + total(targets.values(before + change, rows) - targets.values(before, rows))
+    def change(self, rows: Positions, changes: dict[int, Vector]) -> Vector:
+        """Return how the scores of some rows change where conditions begin to hold (1) or cease to (-1)."""
+        used = [index for index in changes if index in self.weights]
+        parts = [np.multiply.outer(changes[index], self.weights[index]) for index in used]
+        for index, weight, values in self.slopes:
+            if index in changes:
+                parts.append(np.multiply.outer(changes[index] * values[rows], weight))
+        return np.asarray(sum(parts))
 
 
 @dataclass(eq=False)
@@ -182,40 +177,39 @@ class _Work:
     def add(self, ensemble: RuleEnsemble, score: Vector, budget: float) -> None:
         """Add an ensemble with its scores and by how much its mean loss may rise."""
         weights: dict[int, Vector] = {}
-        slopes: list[tuple[int, Vector, Factor]] = []
+        slopes: list[tuple[int, Vector, Vector]] = []
         for rule in ensemble:
-            number = self._number(rule.condition)
+            if rule.condition not in self.numbers:
+                self.numbers[rule.condition] = len(self.conditions)
+                self.conditions.append(tuple(self._half(test) for test in rule.condition))
+            number = self.numbers[rule.condition]
             if rule.factor is None:
                 weights[number] = weights.get(number, 0.0) + np.array(rule.weight)
-            else:
-                slopes.append((number, np.array(rule.weight), rule.factor))
+                continue
+            if rule.factor not in self.factors:
+                self.factors[rule.factor] = rule.factor(self.X)
+            slopes.append((number, np.array(rule.weight), self.factors[rule.factor]))
         self.members.append(_Member(weights, slopes, score.copy(), budget * self.targets.size))
 
-    def _number(self, condition: Conjunction) -> int:
-        if condition not in self.numbers:
-            self.numbers[condition] = len(self.conditions)
-            self.conditions.append(tuple(self._half(proposition) for proposition in condition))
-        return self.numbers[condition]
-
     def _half(self, test: Test) -> _Half:
+        if test in self.halves:
+            return self.halves[test]
         if isinstance(test, Membership) or self._is_fixed(test):
-            return self.halves.setdefault(test, _Half(self._known(test, lambda: _Boundary.of_fixed(test, self.X)), True))
-        upright = (test if test.is_upright else test.opposite()).with_missing(False)
-        boundary = self._known(upright, lambda: _Boundary.of(upright, upright.project(self.X)))
-        return self.halves.setdefault(test, _Half(boundary, test.is_upright, test.missing))
+            holds = test(self.X)
+            self.boundaries.append(_Boundary(NO_BOUNDARY, holds, ~holds, fixed=test))
+            half = _Half(len(self.boundaries) - 1, True)
+        else:
+            upright = (test if test.is_upright else test.opposite()).with_missing(False)
+            if upright not in self.known:
+                self.known[upright] = len(self.boundaries)
+                self.boundaries.append(_Boundary.of(upright, upright.project(self.X)))
+            half = _Half(self.known[upright], test.is_upright, test.missing)
+        return self.halves.setdefault(test, half)
 
     def _is_fixed(self, proposition: Proposition) -> bool:
         """Say whether a proposition has no number to be rounded: one on 0/1 inputs, or on a date or time."""
-        dated = any(
-            isinstance(summand, int) and self.X.column(summand).kind in ("date", "time") for summand in proposition.columns
-        )
-        return dated or all(is_binary(summand, self.X) for summand in proposition.columns)
-
-    def _known(self, test: Test, make: Callable[[], _Boundary]) -> int:
-        if test not in self.known:
-            self.known[test] = len(self.boundaries)
-            self.boundaries.append(make())
-        return self.known[test]
+        kinds = {self.X.column(summand).kind for summand in proposition.columns if isinstance(summand, int)}
+        return not kinds.isdisjoint(("date", "time")) or all(is_binary(summand, self.X) for summand in proposition.columns)
 
     @cached_property
     def users(self) -> list[list[int]]:
@@ -238,25 +232,18 @@ class _Work:
 
     def merge_neighbours(self, digits: int) -> None:
         """Let thresholds in the same direction that are next to each other, at this many digits, become one number."""
-        for lower, upper in self._neighbours():
+        together: dict[object, list[int]] = defaultdict(list)
+        for index, boundary in enumerate(self.boundaries):
+            if boundary.fixed is None:
+                together[boundary.proposition.columns, boundary.proposition.weights].append(index)
+        ordered = [sorted(some, key=lambda index: self.boundaries[index].proposition.threshold) for some in together.values()]
+        for lower, upper in [pair for some in ordered for pair in itertools.pairwise(some)]:
             one, other = self.boundaries[lower].proposition, self.boundaries[upper].proposition
             larger = max(one.threshold, other.threshold, key=abs)
             if 0.0 < other.threshold - one.threshold <= _unit(larger, digits):
                 # The shorter of the two numbers is tried first.
                 pairs = [(lower, other), (upper, one)]
                 any(self._moves(index, to) for index, to in sorted(pairs, key=lambda pair: length(pair[1])))
-
-    def _neighbours(self) -> list[tuple[int, int]]:
-        """Return pairs of boundaries in the same direction with no other between them, in order of first occurrence."""
-        together: dict[object, list[int]] = defaultdict(list)
-        for index, boundary in enumerate(self.boundaries):
-            if boundary.fixed is None:
-                together[boundary.direction].append(index)
-        pairs: list[tuple[int, int]] = []
-        for indices in together.values():
-            ordered = sorted(indices, key=lambda index: self.boundaries[index].proposition.threshold)
-            pairs.extend(itertools.pairwise(ordered))
-        return pairs
 
     def round_all(self, digits: int) -> None:
         """Round the numbers of each boundary to this many digits: all at once or, if that costs too much, each by itself."""
@@ -271,7 +258,8 @@ class _Work:
     def _rounds(self, boundary: int, digits: int, number: int | None) -> bool:
         """Round one number of a boundary, the threshold being the last, or all of them; say whether that was allowed."""
         now = self.boundaries[boundary].proposition
-        weights = tuple(_rounded(weight, digits, number in (None, place)) for place, weight in enumerate(now.weights))
+        places = range(len(now.weights)) if number is None else (number,)
+        weights = tuple(rounded_to(one, digits) if place in places else one for place, one in enumerate(now.weights))
         most = digits if number in (None, len(weights)) else max(digits, significant_digits(now.threshold))
         if weights == now.weights and significant_digits(now.threshold) <= most:
             return number is None  # there was nothing to do
@@ -287,15 +275,16 @@ class _Work:
         threshold = now.threshold if weights == now.weights else _dividing(projections, above)
         if threshold is None:
             return None
-        sums = Projections.of(projections, now.summands(self.X), weights, self._largest(now.columns))
-        placed = clear_threshold(sums, _nearest(threshold, digits))
+        largest = [float(self.column_sizes[one]) if isinstance(one, int) else 1.0 for one in now.columns]
+        # The three nearest numbers of this many digits, the nearest first.
+        middle = rounded_to(threshold, digits)
+        numbers = dict.fromkeys(rounded_to(middle + step * _unit(middle, digits), digits) for step in (0, -1, 1))
+        wanted = sorted(filter(math.isfinite, numbers), key=lambda other: abs(other - threshold))
+        placed = clear_threshold(Projections.of(projections, now.summands(self.X), weights, largest), wanted)
         return None if placed is None else now.with_numbers(weights, placed)
 
-    def _largest(self, summands: Sequence[Summand]) -> list[float]:
-        return [float(self._column_sizes[summand]) if isinstance(summand, int) else 1.0 for summand in summands]
-
     @cached_property
-    def _column_sizes(self) -> Vector:
+    def column_sizes(self) -> Vector:
         """The largest absolute value of each column."""
         return np.asarray(np.fmax.reduce(np.abs(self.X.matrix), axis=0, initial=0.0), dtype=np.float64)
 
@@ -309,7 +298,8 @@ class _Work:
         old, new = self.boundaries[boundary], _Boundary.of(to, to.project(self.X))
         if not 0 < np.count_nonzero(new.above) < len(new.above):
             return False
-        rows, moved = old.moved_rows(new), self._merged(boundary)
+        rows = np.flatnonzero((old.above != new.above) | (old.below != new.below))
+        moved = self._merged(boundary)
         users = sorted({user for index in moved for user in self.users[index]})
         risen = self._risen(rows, {user: self._change(self.conditions[user], moved, new, rows) for user in users})
         if risen is None:
@@ -326,8 +316,8 @@ class _Work:
         before, after = np.ones(len(rows), dtype=np.bool_), np.ones(len(rows), dtype=np.bool_)
         for half in condition:
             old = self.boundaries[half.boundary]
-            before &= _side(old, half)[rows]
-            after &= _side(new if half.boundary in moved else old, half)[rows]
+            before &= old.side(half)[rows]
+            after &= (new if half.boundary in moved else old).side(half)[rows]
         return after.astype(np.float64) - before
 
     def _risen(self, rows: Positions, changes: dict[int, Vector]) -> list[tuple[_Member, Vector, float]] | None:
@@ -335,45 +325,15 @@ class _Work:
         risen: list[tuple[_Member, Vector, float]] = []
         # The last ensembles of a path have the most conditions to shorten, and refuse first.
         for member in reversed(self.members):
-            change = self._change_of_score(member, rows, changes)
+            change = member.change(rows, changes)
             if not change.any():
                 continue
-            rise = member.risen(self.targets, rows, change)
+            before = member.score[rows]
+            rise = member.rise + total(self.targets.values(before + change, rows) - self.targets.values(before, rows))
             if not rise <= member.budget:
                 return None
             risen.append((member, change, rise))
         return risen
-
-    def _change_of_score(self, member: _Member, rows: Positions, changes: dict[int, Vector]) -> Vector:
-        used = [index for index in changes if index in member.weights]
-        parts = [np.multiply.outer(changes[index], member.weights[index]) for index in used]
-        for index, weight, factor in member.slopes:
-            if index in changes:
-                parts.append(np.multiply.outer(changes[index] * self._factor(factor)[rows], weight))
-        return np.asarray(sum(parts))
-
-    def _factor(self, factor: Factor) -> Vector:
-        """Return the factor of each row."""
-        if factor not in self.factors:
-            self.factors[factor] = factor(self.X)
-        return self.factors[factor]
-
-
-def _side(boundary: _Boundary, half: _Half) -> Mask:
-    side = boundary.above if half.is_above else boundary.below
-    return side | boundary.missing if half.missing and boundary.missing is not None else side
-
-
-def _rounded(number: float, digits: int, wanted: bool) -> float:
-    return rounded_to(number, digits) if wanted else number
-
-
-def _nearest(number: float, digits: int) -> list[float]:
-    """Return the three nearest numbers of this many digits, the nearest first."""
-    middle = rounded_to(number, digits)
-    unit = _unit(middle, digits)
-    numbers = dict.fromkeys(rounded_to(middle + step * unit, digits) for step in (0, -1, 1))
-    return sorted(filter(math.isfinite, numbers), key=lambda other: abs(other - number))
 
 
 def _dividing(projections: Vector, above: Mask) -> float | None:

@@ -20,7 +20,6 @@ from obliquerules.rules.rounding.shortening import Shortening, length
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
-    from obliquerules.rules.proposition import Test
 
 # Rounded rule weights may move a score by this share of the range of scores, and raise the mean loss by this share of it.
 SCORE_TOLERANCE = 5e-3
@@ -76,42 +75,28 @@ class Yardstick:
         """Return the mean loss; None if there is nothing to measure it with."""
         return None if self.targets is None else self.targets.mean(ensemble(self.X))
 
-    def rise(self, ensemble: RuleEnsemble) -> float:
-        """Return the rise of the mean loss; infinite if there is nothing to measure it with."""
-        after = self.mean_loss(ensemble)
-        return math.inf if after is None or self.loss_before is None else after - self.loss_before
-
     def score_change(self, ensemble: RuleEnsemble) -> float:
         """Return the largest change of a score."""
         return float(np.abs(ensemble(self.X) - self.score).max(initial=0.0))
 
     def accepts(self, ensemble: RuleEnsemble) -> bool:
         """Say whether rule weights are exact enough: by the loss or, without one, by the scores."""
-        if self.loss_before is not None:
-            return self.rise(ensemble) <= max(self.tolerance, LOSS_TOLERANCE * abs(self.loss_before))
+        if self.loss_before is not None and (after := self.mean_loss(ensemble)) is not None:
+            return after - self.loss_before <= max(self.tolerance, LOSS_TOLERANCE * abs(self.loss_before))
         spread = float(np.ptp(self.score)) if len(self.score) else 0.0
         # A constant has no range; then its size is the measure.
         scale = spread or float(np.abs(self.score).max(initial=0.0))
         return self.score_change(ensemble) <= SCORE_TOLERANCE * scale
 
-    def rows_changed(self, ensemble: RuleEnsemble) -> int:
-        """Return the number of rows on which some condition changes its answer."""
-        changed = np.zeros(len(self.X), dtype=np.bool_)
-        for before, after in zip(_propositions(self.exact), _propositions(ensemble), strict=True):
-            if before != after:
-                changed |= before(self.X) != after(self.X)
-        return int(np.count_nonzero(changed))
-
     def certify(self, ensemble: RuleEnsemble) -> Rounding:
         """Return the rounded ensemble with its certificate."""
-        return Rounding(
-            ensemble,
-            tuple(_printed_digits(ensemble)),
-            self.rows_changed(ensemble),
-            self.score_change(ensemble),
-            self.loss_before,
-            self.mean_loss(ensemble),
-        )
+        changed = np.zeros(len(self.X), dtype=np.bool_)
+        tests = ((test for rule in one for test in rule.condition) for one in (self.exact, ensemble))
+        for before, after in zip(*tests, strict=True):
+            if before != after:
+                changed |= before(self.X) != after(self.X)
+        digits, change = tuple(_printed_digits(ensemble)), self.score_change(ensemble)
+        return Rounding(ensemble, digits, int(np.count_nonzero(changed)), change, self.loss_before, self.mean_loss(ensemble))
 
 
 def round_ensemble(
@@ -132,23 +117,20 @@ def round_ensemble(
         raise ValueError(f"digits must be a whole number from 1 to {ALL_DIGITS}; got {digits!r}.")
     if not 0.0 <= tolerance < math.inf or (tolerance > 0.0 and loss is None):
         raise ValueError(f"tolerance must be a number that is not negative, and needs y and loss; got {tolerance!r}.")
-    targets = _targets(_vector(y, "y", len(X)), _vector(sample_weight, "sample_weight", len(X)), loss, offset)
+    weight = np.ones(len(X)) if sample_weight is None else _vector(sample_weight, "sample_weight", len(X))
+    targets = None if y is None or loss is None else Targets(_vector(y, "y", len(X)), weight, loss, offset)
     yardstick = Yardstick(ensemble, X, targets, tolerance)
     shortening = Shortening(X, integers=integers)
     if targets is None or tolerance == 0.0:
         rounded = shortening.ensemble(ensemble)
     else:
         (rounded,) = coarsened([ensemble], [yardstick.score], X, targets, [tolerance], shortening)
-    return yardstick.certify(_with_short_weights(rounded, yardstick, 1 if tolerance > 0.0 else digits))
-
-
-def _with_short_weights(ensemble: RuleEnsemble, yardstick: Yardstick, fewest: int) -> RuleEnsemble:
-    """Round the constant and the rule weights to the fewest digits, from ``fewest`` on, that the yardstick accepts."""
-    for digits in range(fewest, ALL_DIGITS):
-        rounded = _with_rounded_weights(ensemble, digits)
-        if rounded is not None and yardstick.accepts(rounded):
-            return rounded
-    return ensemble
+    # The constant and the rule weights get the fewest digits that the yardstick accepts.
+    for fewest in range(1 if tolerance > 0.0 else digits, ALL_DIGITS):
+        short = _with_rounded_weights(rounded, fewest)
+        if short is not None and yardstick.accepts(short):
+            return yardstick.certify(short)
+    return yardstick.certify(rounded)
 
 
 def _with_rounded_weights(ensemble: RuleEnsemble, digits: int) -> RuleEnsemble | None:
@@ -169,10 +151,6 @@ def _with_rounded_weights(ensemble: RuleEnsemble, digits: int) -> RuleEnsemble |
     return ensemble.with_weight_table(table if ensemble.outputs is not None else table[:, 0])
 
 
-def _propositions(ensemble: RuleEnsemble) -> Iterator[Test]:
-    return (proposition for rule in ensemble for proposition in rule.condition)
-
-
 def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
     """Yield the significant digits of each number that is printed; weights of +1 and -1 in conditions are not."""
     yield from map(significant_digits, ensemble.intercepts)
@@ -189,15 +167,7 @@ def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
                 yield significant_digits(proposition.threshold)
 
 
-def _targets(y: Vector | None, weight: Vector | None, loss: HasValue | None, offset: Vector | None) -> Targets | None:
-    if y is None or loss is None:
-        return None
-    return Targets(y, np.ones(len(y)) if weight is None else weight, loss, offset)
-
-
-def _vector(numbers: Any, name: str, size: int) -> Vector | None:
-    if numbers is None:
-        return None
+def _vector(numbers: Any, name: str, size: int) -> Vector:
     vector = np.asarray(numbers, dtype=np.float64)
     if vector.shape != (size,):
         raise ValueError(f"{name} must hold one number for each of the {size} rows of X; got shape {vector.shape}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,13 +30,8 @@ class Shortening:
     The weights of an oblique condition are rounded as long as such a gap remains; of the roundings that are tried, the one
     with the fewest digits is taken, threshold included. A condition that cannot be shortened, because it holds for all rows or
     for none or because the gap is too narrow, stays as it is. Rows with a missing value are ignored. A condition on a single
-    column of whole numbers gets a whole number, and a sum of 0/1 inputs the smallest whole weights.
-
-    Parameters
-    ----------
-    X : Block
-    integers : bool
-        Prefer weights that are whole numbers of at most 1000.
+    column of whole numbers gets a whole number, and a sum of 0/1 inputs the smallest whole weights. Whole numbers of at most
+    1000 may be preferred as weights (``integers``).
     """
 
     def __init__(self, X: Block, *, integers: bool = False) -> None:
@@ -66,10 +60,11 @@ class Shortening:
         column = None if isinstance(proposition, Membership) else proposition.only_number
         if isinstance(proposition, Membership) or column is None or abs(proposition.weights[0]) != 1.0:
             return proposition
-        whole = math.ceil(proposition.threshold)
-        if whole == proposition.threshold or abs(whole) >= WHOLE_LIMIT or not self.is_whole(column):
+        whole, values = math.ceil(proposition.threshold), proposition.weights[0] * self.X.matrix[:, column]
+        if column not in self._whole:
+            self._whole[column] = bool(((values == np.rint(values)) | np.isnan(values)).all())
+        if whole == proposition.threshold or abs(whole) >= WHOLE_LIMIT or not self._whole[column]:
             return proposition
-        values = proposition.weights[0] * self.X.matrix[:, column]
         if not (values >= whole).any() or not (values < whole).any():
             return proposition  # nothing is told apart, so that nothing says which numbers are meant
         return proposition.with_numbers(proposition.weights, whole)
@@ -86,13 +81,6 @@ class Shortening:
         if test.missing and not holds.any():
             return Membership(test.only_number, (), missing=True)
         return Membership(test.only_number, (), negated=True) if holds.all() and not test.missing else test
-
-    def is_whole(self, column: int) -> bool:
-        """Say whether all values of a column are whole numbers."""
-        if column not in self._whole:
-            values = self.X.matrix[:, column]
-            self._whole[column] = bool(((values == np.rint(values)) | np.isnan(values)).all())
-        return self._whole[column]
 
     def _shortened(self, proposition: Proposition) -> Test:
         if all(is_binary(summand, self.X) for summand in proposition.columns):
@@ -148,22 +136,17 @@ class _Placement:
 def _shorter(proposition: Proposition, placement: _Placement) -> Proposition:
     """Round all weights to the number of digits that makes the condition shortest, then each by itself."""
     best = placement.of(proposition.weights) or proposition
-    digits = length(best)
-    for weights in _all_rounded(proposition.weights):
-        if _n_digits(weights) + 1 >= digits:
+    for digits in range(1, ALL_DIGITS + 1):
+        weights = tuple(rounded_to(weight, digits) for weight in proposition.weights)
+        if _n_digits(weights) + 1 >= length(best):
             break  # more digits from here on
-        best, digits = _shorter_of(best, digits, placement.of(weights))
+        best = min(best, placement.of(weights) or best, key=length)
     for index in range(len(best.weights)):
-        for weights in _one_rounded(best.weights, index):
-            best, digits = _shorter_of(best, digits, placement.of(weights))
+        start = best.weights
+        for digits in range(1, significant_digits(start[index]) if abs(start[index]) != 1.0 else 1):
+            weights = (*start[:index], rounded_to(start[index], digits), *start[index + 1 :])
+            best = min(best, placement.of(weights) or best, key=length)
     return best
-
-
-def _shorter_of(best: Proposition, digits: int, other: Proposition | None) -> tuple[Proposition, int]:
-    """Return the shorter of two conditions with its length, the first if they are equally short."""
-    if other is None or (fewer := length(other)) >= digits:
-        return best, digits
-    return other, fewer
 
 
 def _whole(proposition: Proposition, placement: _Placement) -> Proposition | None:
@@ -188,14 +171,3 @@ def length(proposition: Proposition) -> int:
 def _n_digits(weights: Weights) -> int:
     """Return the number of digits in printed weights: those of +1 and -1 are not printed."""
     return sum(significant_digits(weight) for weight in weights if abs(weight) != 1.0)
-
-
-def _all_rounded(weights: Weights) -> Iterator[Weights]:
-    for digits in range(1, ALL_DIGITS + 1):
-        yield tuple(rounded_to(weight, digits) for weight in weights)
-
-
-def _one_rounded(weights: Weights, index: int) -> Iterator[Weights]:
-    if abs(weights[index]) != 1.0:
-        for digits in range(1, significant_digits(weights[index])):
-            yield (*weights[:index], rounded_to(weights[index], digits), *weights[index + 1 :])

@@ -26,19 +26,11 @@ class Projections:
 
     The rounding error of a sum depends on its own summands: outliers in other rows do not make it less exact. Most gaps are far
     wider than any rounding error, so that the slack is computed only where a bound on it does not decide.
-
-    Attributes
-    ----------
-    values : array of shape (n_samples,)
-    make_slack : callable
-        Returns the slack.
-    most_slack : float
-        No slack exceeds this.
     """
 
     values: Vector
     make_slack: Callable[[], Vector]
-    most_slack: float = math.inf
+    most_slack: float = math.inf  # no slack exceeds this
 
     @classmethod
     def of(
@@ -60,7 +52,13 @@ class Projections:
     ) -> Projections:
         """Return projections as `of` does; ``summands`` is called only where the slack of each row is needed."""
         bound = sum(abs(weight) * size for weight, size in zip(weights, largest, strict=True))
-        return cls(values, lambda: _slack_of_rows(summands(), weights), 0.5 * SAME_PROJECTION * bound)
+
+        def slack() -> Vector:
+            with np.errstate(over="ignore"):
+                size = sum(abs(weight) * np.abs(values) for values, weight in zip(summands(), weights, strict=True))
+            return slack_of(np.asarray(size))
+
+        return cls(values, slack, 0.5 * SAME_PROJECTION * bound)
 
     @classmethod
     def of_column(cls, values: Vector) -> Projections:
@@ -86,12 +84,6 @@ class Projections:
 def largest_of(summands: Sequence[Vector]) -> list[float]:
     """Return the largest absolute value of each of the summands of a sum."""
     return [float(np.fmax.reduce(np.abs(values), initial=0.0)) for values in summands]
-
-
-def _slack_of_rows(summands: Sequence[Vector], weights: Sequence[float]) -> Vector:
-    with np.errstate(over="ignore"):
-        size = sum(abs(weight) * np.abs(values) for values, weight in zip(summands, weights, strict=True))
-    return slack_of(np.asarray(size))
 
 
 def slack_of(size: Vector) -> Vector:
@@ -140,18 +132,14 @@ def clear_threshold(projections: Projections, wanted: Sequence[float]) -> float 
     if not wanted:
         return None
     for threshold in wanted:
-        if _is_clear(projections, np.abs(projections.values - threshold)):
+        distance = np.abs(projections.values - threshold)
+        sure = projections.surely_apart(float(np.fmin.reduce(distance, initial=math.inf)), 1.0)
+        if sure or not (distance <= 2.0 * projections.slack).any():
             return threshold
     near = np.abs(projections.values - wanted[0]) <= 2.0 * projections.slack
     over = projections.values > wanted[0]
     gaps = (middle_half(projections, over | near), middle_half(projections, over & ~near))
     return min((shortest_decimal(*gap) for gap in gaps if gap is not None), key=significant_digits, default=None)
-
-
-def _is_clear(projections: Projections, distance: Vector) -> bool:
-    if projections.surely_apart(float(np.fmin.reduce(distance, initial=math.inf)), 1.0):
-        return True
-    return not (distance <= 2.0 * projections.slack).any()
 
 
 def middle_of_gap(projections: Projections, threshold: float) -> float | None:
@@ -173,10 +161,6 @@ def middle_of_gap(projections: Projections, threshold: float) -> float | None:
     over, under = projections[above], projections[~above]
     if (under.values + under.slack).max() < middle < (over.values - over.slack).min():
         return middle
-    return _nearest_middle(projections, threshold)
-
-
-def _nearest_middle(projections: Projections, threshold: float) -> float | None:
     ordered = projections[np.argsort(projections.values, kind="stable")]
     gaps = np.flatnonzero(real_gaps(ordered.values, ordered.slack))
     if len(gaps) == 0:
@@ -186,10 +170,7 @@ def _nearest_middle(projections: Projections, threshold: float) -> float | None:
 
 
 def best_threshold(projections: Projections, pull: Vector) -> float | None:
-    """Return the threshold with the largest sum of pull above.
-
-    None if no cut has a positive sum.
-    """
+    """Return the threshold with the largest sum of pull above; None if no cut has a positive sum."""
     # No cut lies between equal projections, so that their order does not matter.
     order = np.argsort(-projections.values)
     cut, total, is_clear = best_cut(projections.values, order, pull, 4.0 * projections.most_slack)
@@ -203,16 +184,7 @@ def best_threshold(projections: Projections, pull: Vector) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Projections in descending order, and the gaps between them.
-
-    Attributes
-    ----------
-    order : array of shape (n_rows,)
-        The rows in descending order.
-    values : array of shape (n_rows,)
-        Their projections.
-    is_gap : array of shape (n_rows - 1,)
-    """
+    """Projections in descending order, with their rows, and where real gaps lie between neighbours."""
 
     order: NDArray[np.intp]
     values: Vector
@@ -223,25 +195,17 @@ class Cuts:
         """Return the cuts between projections, none of which is missing."""
         order = np.argsort(-projections.values, kind="stable")
         descending = projections[order]
-        return cls(order, descending.values, _gaps_below(descending))
+        width = descending.values[:-1] - descending.values[1:]
+        apart = np.asarray(descending.surely_apart(width, 0.5))
+        if not np.all(apart | (width == 0.0)):
+            apart = real_gaps(descending.values[::-1], descending.slack[::-1])[::-1]
+        return cls(order, descending.values, apart)
 
     def best(self, pull: Vector) -> float | None:
-        """Return the threshold with the largest sum of pull above.
-
-        None if no cut has a positive sum.
-        """
+        """Return the threshold with the largest sum of pull above; None if no cut has a positive sum."""
         value = np.where(self.is_gap, np.cumsum(pull[self.order])[:-1], -np.inf)
         if value.size == 0:
             return None
         cut = int(value.argmax())
         upper, lower = self.values[cut], self.values[cut + 1]
         return float(lower + 0.5 * (upper - lower)) if value[cut] > 0.0 else None
-
-
-def _gaps_below(descending: Projections) -> NDArray[np.bool_]:
-    """Say for each row but the last, in descending order, whether a real gap lies below it."""
-    width = descending.values[:-1] - descending.values[1:]
-    apart = descending.surely_apart(width, 0.5)
-    if np.all(apart | (width == 0.0)):
-        return np.asarray(apart)
-    return real_gaps(descending.values[::-1], descending.slack[::-1])[::-1]

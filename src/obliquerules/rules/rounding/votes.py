@@ -36,7 +36,10 @@ def in_whole_numbers(proposition: Proposition, block: Block) -> Test:
     if len(summands) > MOST_INPUTS or not all(is_binary(summand, block) for summand in summands):
         return proposition
     cases = _cases(summands)
-    holds = _sums(cases, proposition.weights) >= proposition.threshold
+    total = proposition.weights[0] * cases[:, 0]  # added as in the model
+    for column, weight in zip(cases.T[1:], proposition.weights[1:], strict=True):
+        total = total + weight * column
+    holds = total >= proposition.threshold
     if holds.all() or not holds.any():
         return proposition
     # Where a flag is missing, the sum does not hold: such a flag has to stay.
@@ -78,14 +81,6 @@ def _exclusive(one: Membership, other: Membership) -> bool:
     return plain and one.column == other.column and not set(one.levels) & set(other.levels)
 
 
-def _sums(cases: Cases, weights: tuple[float, ...]) -> NDArray[np.float64]:
-    """Return the sum of each case, added as in the model."""
-    total = weights[0] * cases[:, 0]
-    for column, weight in zip(cases.T[1:], weights[1:], strict=True):
-        total = total + weight * column
-    return total
-
-
 @lru_cache(maxsize=MOST_INPUTS)
 def _by_size(n: int) -> NDArray[np.float64]:
     """Return all sizes of weights: those of fewer inputs first, then those with the smaller sum, then the smaller largest."""
@@ -100,11 +95,12 @@ def _made(summands: tuple[Summand, ...], weights: tuple[float, ...], threshold: 
     for summand, weight in zip(summands, weights, strict=True):
         if weight == 0.0:
             continue
-        same = next((other for other in kept if kept[other] == weight and _can_join(other, summand)), None)
-        if same is None:
+        joined = ((other, _joined(other, summand, block)) for other in kept if kept[other] == weight)
+        same, both = next(((other, both) for other, both in joined if both is not None), (None, None))
+        if same is None or both is None:
             kept[summand] = weight
         else:
-            kept = {_joined(same, summand, block) if other == same else other: size for other, size in kept.items()}
+            kept = {both if other == same else other: size for other, size in kept.items()}
     divisor = math.gcd(*(int(weight) for weight in kept.values()))
     whole = [weight / divisor for weight in kept.values()]
     made = Proposition(list(kept), whole, math.ceil(threshold / divisor), missing)
@@ -127,16 +123,12 @@ def _upright(proposition: Proposition, block: Block) -> Proposition:
     return Proposition(summands, weights, threshold, proposition.missing)
 
 
-def _can_join(one: Summand, other: Summand) -> bool:
+def _joined(one: Summand, other: Summand, block: Block) -> Membership | None:
+    """Return both listed together, in the order of the column, in which they are printed too; None if they cannot be."""
     if not (isinstance(one, Membership) and isinstance(other, Membership)) or one.ordered or other.ordered:
-        return False
-    return _exclusive(one, other) and bool(one.levels) and bool(other.levels)
-
-
-def _joined(one: Summand, other: Summand, block: Block) -> Membership:
-    """Return both listed together, in the order of the column, in which they are printed too."""
-    assert isinstance(one, Membership)
-    assert isinstance(other, Membership)
+        return None
+    if not (one.levels and other.levels and _exclusive(one, other)):
+        return None
     order = block.column(one.column).levels or ()
     return Membership(one.column, sorted((*one.levels, *other.levels), key=order.index), missing=one.missing or other.missing)
 

@@ -28,23 +28,15 @@ Grid = tuple[Row, list[Row]]
 
 @dataclass(frozen=True)
 class Wording:
-    """What the score of an ensemble is called.
+    """What the score of an ensemble is called."""
 
-    Attributes
-    ----------
-    score : str or None
-        What a rule adds its weight to, such as ``"log-odds of 'benign'"``.
-    factor : str or None
-        What a rule multiplies by the exponential of its weight, such as ``"odds"``; None if there is no such thing.
-    plural : bool
-        Whether the name of the score is a plural.
-    classes : tuple of str
-        With many classes, what each of them is called in a sentence.
-    """
-
+    # What a rule adds its weight to, such as "log-odds of 'benign'".
     score: str | None = "score"
+    # What a rule multiplies by the exponential of its weight, such as "odds"; None if there is no such thing.
     factor: str | None = None
+    # Whether the name of the score is a plural.
     plural: bool = False
+    # With many classes, what each of them is called in a sentence.
     classes: tuple[str, ...] = ()
 
     def of(self, output: int) -> Wording:

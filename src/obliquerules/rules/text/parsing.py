@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from obliquerules.rules.columns import Column, Columns, Level, seconds_in, seconds_since_1970
@@ -39,39 +38,15 @@ class Typed(NamedTuple):
 
 
 class ParsedRule(NamedTuple):
-    """A rule as it is written.
-
-    The weight may be one number for each class; it is None for a condition alone.
-    """
+    """A rule as it is written, with a weight for each of many classes, or without one if it is a condition alone."""
 
     weight: float | list[float] | None
     factor: Factor | None
     tests: list[Typed]
 
 
-@contextlib.contextmanager
-def in_line(number: int) -> Iterator[None]:
-    """Add the number of a line to an error."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"Line {number}: {error}") from error
-
-
-def numbered_lines(text: str) -> list[tuple[int, str]]:
-    """Return the lines with rules, with their numbers from 1.
-
-    Blank lines, and remarks after ``#``, are skipped.
-    """
-    lines = enumerate(text.split("\n"), start=1)
-    return [(number, line) for number, line in lines if line.strip() and not line.lstrip().startswith("#")]
-
-
 def read_heading(text: str) -> list[str] | None:
-    """Return the classes in a heading, ``red | blue | if``.
-
-    None if the text is something else.
-    """
+    """Return the classes in a heading, ``red | blue | if``; None if the text is something else."""
     names, tokens = list[str](), Tokens(text)
     while tokens.peek().kind != "sign" and tokens.follows("|", ahead=1):
         names.append(tokens.next().text)
@@ -162,30 +137,21 @@ class Reader:
                     weights[output] = float(tokens.next().text)
                     factors.append(None if tokens.follows("|") else self._factor(tokens))
                 tokens.need("|")
+        elif tokens.peek().kind == "number" and tokens.follows("if", ahead=1) and float(tokens.peek().text) == 0.0:
+            tokens.next(), tokens.need("if")
         else:
-            if tokens.peek().kind == "number" and tokens.follows("if", ahead=1) and float(tokens.peek().text) == 0.0:
-                tokens.next()
-            else:
-                for output, weight, factor in self._named_weights(tokens, outputs):
-                    weights[output] = weight
-                    factors.append(factor)
-            tokens.need("if")
+            separator: str | None = ","
+            while separator == ",":
+                name, weight = tokens.next(), tokens.next()
+                if name.kind in ("sign", "word") or weight.kind != "number":
+                    raise _not_a_rule(tokens.text, outputs)
+                factors.append(None if tokens.follows(",", "if") or tokens.peek().text == "" else self._factor(tokens))
+                if (separator := tokens.take(",", "if")) is None:
+                    raise _not_a_rule(tokens.text, outputs)
+                weights[_output(name, outputs)] = float(weight.text)
         if len(set(factors)) > 1:
             raise ValueError(f"All weights of a rule are multiplied by the same; got {tokens.text!r}.")
         return weights, factors[0] if factors else None
-
-    def _named_weights(self, tokens: Tokens, outputs: Sequence[str]) -> Iterator[tuple[int, float, Factor | None]]:
-        """Yield the positions of classes, their weights, and what these are multiplied by."""
-        while True:
-            name, weight = tokens.next(), tokens.next()
-            if name.kind in ("sign", "word") or weight.kind != "number":
-                raise _not_a_rule(tokens.text, outputs)
-            factor = None if tokens.follows(",", "if") or tokens.peek().text == "" else self._factor(tokens)
-            if not tokens.follows(",", "if"):
-                raise _not_a_rule(tokens.text, outputs)
-            yield _output(name, outputs), float(weight.text), factor
-            if not tokens.take(","):
-                return
 
     # ---- factors
 
@@ -217,13 +183,14 @@ class Reader:
         return Factor(column, 0.0, *limits)
 
     def _value(self, tokens: Tokens, column: int | None) -> float:
-        """Read a value in the unit of a column.
-
-        This is a date, a time, a number of days or a number; for a sum, without a column, a number.
-        """
-        kind, token = "number" if column is None else self._column(column).kind, tokens.next()
+        """Read a date, a time, a number of days or a number, in the unit of a column; for a sum, without one, a number."""
+        kind, token = "number" if column is None else column_at(self.columns, column).kind, tokens.next()
         if token.kind == "moment" and kind in ("date", "time"):
-            return _days_or_seconds(token.text, kind)
+            try:
+                moment = datetime.datetime.fromisoformat(token.text)
+            except ValueError as error:
+                raise ValueError(f"There is no date {token.text!r}.") from error
+            return seconds_since_1970(moment) / seconds_in(kind)
         if token.kind != "number":
             raise ValueError(f"There should be a number in the place of {token.text!r} in {tokens.text!r}.")
         if kind == "duration" and tokens.peek() in (("name", "day"), ("name", "days")):
@@ -281,13 +248,16 @@ class Reader:
             raise tokens.refusal()
         single = summands[0] if len(summands) == 1 and weights == [1.0] and isinstance(summands[0], int) else None
         number = self._value(tokens, single)
-        if comparison in EQUALITIES and number in (0.0, 1.0) and single is not None and self._column(single).kind == "flag":
+        is_flag = single is not None and column_at(self.columns, single).kind == "flag"
+        if single is not None and is_flag and comparison in EQUALITIES and number in (0.0, 1.0):
             return [Typed(_as_test(single, 1.0 if number else -1.0))]
         sides, excluded = COMPARISONS[comparison]
-        return [
-            Typed(Proposition(summands, [side * weight for weight in weights], _threshold(side * number, excluded)), comparison)
-            for side in sides
-        ]
+        found = []
+        for side in sides:
+            # A sum above a number is at least the next double.
+            threshold = math.nextafter(side * number, math.inf) if excluded else side * number
+            found.append(Typed(Proposition(summands, [side * weight for weight in weights], threshold), comparison))
+        return found
 
     def _summand(self, tokens: Tokens) -> Summand:
         if not tokens.take("("):
@@ -301,10 +271,7 @@ class Reader:
     # ---- literals
 
     def _literal(self, tokens: Tokens) -> tuple[Summand, float] | None:
-        """Read a 0/1 column or a membership, and its weight.
-
-        The weight is -1 if it is negated. None if something else follows.
-        """
+        """Read a 0/1 column or a membership, with weight -1 if it is negated; None if something else follows."""
         if tokens.follows("not") and tokens.follows("(", ahead=1):
             tokens.next()
             return self._summand(tokens), -1.0
@@ -315,31 +282,27 @@ class Reader:
             membership = self._membership(tokens)
         elif not answer or tokens.follows(*ENDS, ahead=1):
             position = self._position(tokens)
-            if self._column(position).kind == "flag":
+            column = column_at(self.columns, position)
+            if column.kind == "flag":
                 return position, 1.0 if answer else -1.0
-            membership = self._truth(position, answer)
+            if self.columns is not None and not column.is_truth:
+                raise ValueError(f"Column '{column.name}' is no condition by itself: it holds neither booleans nor 0 and 1.")
+            membership = Membership(position, [answer])
         else:
             return None
         return membership.with_missing(bool(tokens.take("or missing"))), 1.0
 
     def _equals_level(self, tokens: Tokens) -> bool:
         """Say whether a column is compared with a level."""
-        column = self._column(self._position_of(tokens.peek()))
+        column = column_at(self.columns, self._position_of(tokens.peek()))
         if column.levels is None and self.columns is not None and tokens.peek(2).kind in NAMES:
             raise ValueError(f"Column '{column.name}' holds numbers, and has no levels for a condition.")
         return column.levels is not None or tokens.peek(2).kind in NAMES
 
-    def _truth(self, position: int, answer: bool) -> Membership:
-        """Return the condition on a column of booleans."""
-        column = self._column(position)
-        if self.columns is not None and not column.is_truth:
-            raise ValueError(f"Column '{column.name}' is no condition by itself: it holds neither booleans nor 0 and 1.")
-        return Membership(position, [answer])
-
     def _membership(self, tokens: Tokens) -> Membership:
         """Read a condition on levels or on a missing value."""
         position = self._position(tokens)
-        column, word = self._column(position), tokens.next().text
+        column, word = column_at(self.columns, position), tokens.next().text
         if word in ("is missing", "is not missing"):
             return Membership(position, (), negated=word == "is not missing", missing=word == "is missing")
         if word in ("in", "not in"):
@@ -347,14 +310,15 @@ class Reader:
         elif word in EQUALITIES:
             levels = [_level(tokens, column)]
         else:
-            levels = _in_order(column, word, _level(tokens, column))
+            level = _level(tokens, column)
+            if not column.ordered or column.levels is None:
+                raise ValueError(f"Column '{column.name}' has no ordered levels for '{word}'.")
+            code = column.codes[type(level), level]
+            levels = column.levels[code:] if word in ("at least", "below") else column.levels[: code + 1]
         ordered = word in ("at least", "at most", "below", "above")
         return Membership(position, levels, negated=word in ("not in", "!=", "below", "above"), ordered=ordered)
 
     # ---- columns
-
-    def _column(self, position: int) -> Column:
-        return column_at(self.columns, position)
 
     def _position(self, tokens: Tokens) -> int:
         """Read the name of a column."""
@@ -375,18 +339,14 @@ class Reader:
 
 def _not_a_rule(text: str, outputs: Sequence[str] | None = None) -> ValueError:
     """Return the error for text that is no rule."""
-    if outputs is None:
-        like = "A rule reads like '+1.5 if x0 >= 3' or '+1.5 x0', with a number at the beginning"
-    else:
+    like = "A rule reads like '+1.5 if x0 >= 3' or '+1.5 x0', with a number at the beginning"
+    if outputs is not None:
         like = f"A rule for many classes reads like '{outputs[0]} +1.5, {outputs[-1]} -2 if x0 >= 3'"
     return ValueError(f"{like}; got {text.strip()!r}.")
 
 
 def _output(name: Token, outputs: Sequence[str]) -> int:
-    """Return the position of a class.
-
-    Without quotes, ``class 3`` is the class ``3``.
-    """
+    """Return the position of a class; without quotes, ``class 3`` is the class ``3``."""
     short = name.text if name.kind == "quoted" else name.text.removeprefix("class ")
     for known in (short, name.text):
         if known in outputs:
@@ -414,27 +374,6 @@ def _level(tokens: Tokens, column: Column) -> Level:
             level = int(token.text)
     Membership(0, [level]).check_levels(column)
     return level
-
-
-def _in_order(column: Column, word: str, level: Level) -> tuple[Level, ...]:
-    """Return the levels from one on or up to one."""
-    if not column.ordered or column.levels is None:
-        raise ValueError(f"Column '{column.name}' has no ordered levels for '{word}'.")
-    code = column.codes[type(level), level]
-    return column.levels[code:] if word in ("at least", "below") else column.levels[: code + 1]
-
-
-def _days_or_seconds(text: str, kind: str) -> float:
-    try:
-        moment = datetime.datetime.fromisoformat(text)
-    except ValueError as error:
-        raise ValueError(f"There is no date {text!r}.") from error
-    return seconds_since_1970(moment) / seconds_in(kind)
-
-
-def _threshold(number: float, excluded: bool) -> float:
-    """Return the least double that a sum may be: the number, or the next one above if that is excluded."""
-    return math.nextafter(number, math.inf) if excluded else number
 
 
 def _listed(names: tuple[str, ...]) -> str:

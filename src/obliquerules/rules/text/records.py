@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, TypeVar
@@ -10,20 +11,11 @@ from typing import Any, Generic, TypeVar
 
 @dataclass(frozen=True)
 class TextTable:
-    """Lines of cells; columns are aligned to the right, the last, which may be long, to the left.
-
-    Attributes
-    ----------
-    lines : sequence of sequences of str
-    headed : bool
-        Whether the first line is a heading.
-    indent : str
-        What each line of plain text begins with.
-    """
+    """Lines of cells; columns are aligned to the right, the last, which may be long, to the left."""
 
     lines: Sequence[Sequence[str]]
-    headed: bool = True
-    indent: str = ""
+    headed: bool = True  # the first line is a heading
+    indent: str = ""  # what each line of plain text begins with
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(*self.lines, strict=True)][:-1]
@@ -87,19 +79,18 @@ class Records(Shown, Generic[Record]):
 
     def to_pandas(self) -> Any:
         """Return a data frame of pandas, which must be installed."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_pandas needs the package pandas: install it, or take to_dicts().") from error
-        return pd.DataFrame(self.to_dicts())
+        return _package("pandas").DataFrame(self.to_dicts())
 
     def to_polars(self) -> Any:
         """Return a data frame of polars, which must be installed."""
-        try:
-            import polars as pl
-        except ImportError as error:
-            raise ImportError("to_polars needs the package polars: install it, or take to_dicts().") from error
-        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
+        return _package("polars").DataFrame(self.to_dicts(), infer_schema_length=None)
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"to_{name} needs the package {name}: install it, or take to_dicts().") from error
 
 
 def without_unused(name: str, records: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -76,28 +76,9 @@ def column_at(columns: Columns | None, index: int) -> Column:
 
 @dataclass(frozen=True)
 class Style:
-    """The way in which a condition is written.
+    """The way in which a condition is written: what stands between names, numbers, conditions, levels and limits."""
 
-    Attributes
-    ----------
-    name, level, output : callable
-        Makes the name of a column, a level, or the name of a class, safe for the kind of text.
-    times, plus, minus, at_least, at_most, both : str
-        What stands between numbers, names and conditions.
-    equal, unequal, among, not_among, from_level, to_level, below_level, above_level : str
-        What stands between a column and its level or levels.
-    opening, closing : str
-        What stands around several levels.
-    is_missing, is_present, or_missing : str
-        What stands after a column or a condition.
-    clipped, between : str
-        What stands between a column and its limits, and between those.
-    number : str
-        A format for the digits of a number, such as ``"${}$"``.
-    exact : bool
-        Write every digit, and the weight of a single variable as well, so that the text can be read back exactly.
-    """
-
+    # Makes the name of a column, a level, or the name of a class, safe for the kind of text.
     name: Callable[[str], str] = plain_name
     level: Callable[[Level], str] = plain_level
     output: Callable[[str], str] = plain_output
@@ -122,7 +103,9 @@ class Style:
     or_missing: str = " or missing"
     clipped: str = " clipped to "
     between: str = ", "
+    # A format for the digits of a number, such as "${}$".
     number: str = "{}"
+    # Write every digit, and the weight of a single variable as well, so that the text can be read back exactly.
     exact: bool = False
 
     # ---- numbers

@@ -40,14 +40,10 @@ Item = TypeVar("Item")
 
 
 class Token(NamedTuple):
-    """A part of a printed rule.
+    """A part of a printed rule, with one space between words, and without the quotes of a name.
 
-    Attributes
-    ----------
-    kind : {"name", "quoted", "number", "moment", "word", "sign"}
-        A word is one or more words of the grammar, such as ``at least``; a sign is a bracket, an operator, ``if`` or ``and``.
-    text : str
-        With one space between words, and what a quoted name says instead of its quotes.
+    The kind is name, quoted, number, moment, word (words of the grammar, such as ``at least``) or sign (a bracket, an operator,
+    ``if`` or ``and``).
     """
 
     kind: str
@@ -62,9 +58,12 @@ def tokenize(text: str) -> list[Token]:
         match = (_AFTER_NAME.match(text, place) if after_name else None) or _BEFORE_NAME.match(text, place)
         if match is None:
             raise ValueError(f"The quotes are not closed in {text[place:].strip()!r}.")
-        kind = str(match.lastgroup)
-        tokens.append(Token(kind, _unquoted(match[kind]) if kind == "quoted" else " ".join(match[kind].split())))
-        place = match.end()
+        kind, place = str(match.lastgroup), match.end()
+        try:
+            said = str(json.loads(match[kind], strict=False)) if kind == "quoted" else " ".join(match[kind].split())
+        except ValueError as error:
+            raise ValueError(f"Text in quotes is written as in JSON, with \\\\ for a backslash; got {match[kind]}.") from error
+        tokens.append(Token(kind, said))
     return tokens
 
 
@@ -76,10 +75,7 @@ class Tokens:
         self._left = tokenize(text)[::-1]
 
     def peek(self, ahead: int = 0) -> Token:
-        """Return a token without taking it.
-
-        Behind the last there is one without text.
-        """
+        """Return a token without taking it; behind the last there is one without text."""
         return self._left[-1 - ahead] if ahead < len(self._left) else Token("sign", "")
 
     def has(self, *texts: str) -> bool:
@@ -100,10 +96,7 @@ class Tokens:
         return self.next().text if self.follows(*texts) else None
 
     def need(self, *texts: str) -> str:
-        """Take one of these signs or words; raise if none follows.
-
-        An empty one stands for the end of the text.
-        """
+        """Take one of these signs or words, the empty one at the end of the text; raise if none follows."""
         if not self.follows(*texts):
             raise self.refusal()
         return self.next().text
@@ -122,13 +115,6 @@ class Tokens:
         return ValueError(f"A condition reads like 'x0 >= 3', '2 x0 - x1 <= 0.5' or 'x0 = red'; got {self.text!r}.")
 
 
-def _unquoted(text: str) -> str:
-    try:
-        return str(json.loads(text, strict=False))
-    except ValueError as error:
-        raise ValueError(f"Text in quotes is written as in JSON, with \\\\ for a backslash; got {text}.") from error
-
-
 def quoted(text: str) -> str:
     r"""Return text in quotes as in JSON, invisible characters escaped.
 
@@ -140,10 +126,7 @@ def quoted(text: str) -> str:
 
 
 def _unseen(text: str) -> set[str]:
-    """Return the invisible characters.
-
-    Joiners between letters or emoji are visible.
-    """
+    """Return the invisible characters; joiners between letters or emoji are visible."""
     joiners = JOINERS if text.strip(JOINERS) == text else ""
     return {one for one in text if not (one.isprintable() or one in joiners)}
 

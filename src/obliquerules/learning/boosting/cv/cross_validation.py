@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from obliquerules.counted import Counted
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.learning.boosting.boosting import ONLY, Boosting
 from obliquerules.learning.boosting.cv.folds import (
@@ -28,6 +27,7 @@ from obliquerules.learning.boosting.cv.held_out import DEFAULT_TOLERANCE, FoldLo
 from obliquerules.learning.boosting.lltboost import LLTBoost
 from obliquerules.learning.boosting.tgb import TGB
 from obliquerules.learning.method import Growth, Task
+from obliquerules.parallel import CountedCalls
 from obliquerules.parameters import check_folds, declared, flag, gives_splits, jobs, real_or_none, seed, verbosity, whole
 from obliquerules.rules import RuleEnsemble
 from obliquerules.status_line import status_line
@@ -130,7 +130,7 @@ class CrossValidated:
         quick, sizes = dataclasses.replace(plain, effort=0, verbose=0, keep_path=False, n_jobs=1), complexities(growth.path)
         # Seeds drawn here, not in the workers, are the same for any number of workers.
         seeds = [int(rng.randint(2**31 - 1)) for _ in splits]
-        folds = Counted(self.n_jobs, "folds", len(splits), (share, 1.0), parts=True)(
+        folds = CountedCalls(self.n_jobs, "folds", len(splits), (share, 1.0), parts=True)(
             joblib.delayed(fold_losses)(quick, sizes, distinct, *one) for one in zip(splits, seeds, strict=True)
         )
         return self._chosen(plain, growth, list(folds), distinct)

@@ -1,4 +1,4 @@
-"""Counted work: parallel calls that the status line counts."""
+"""Parallel calls that the status line counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import joblib
 from obliquerules.status_line import status_line
 
 
-class Counted(joblib.Parallel):  # type: ignore[misc]  # joblib has no types
+class CountedCalls(joblib.Parallel):  # type: ignore[misc]  # joblib has no types
     """Parallel calls that count on the status line.
 
     Parameters
