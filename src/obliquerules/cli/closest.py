@@ -13,7 +13,7 @@ from obliquerules.cli.model_file import add_model, class_of, read_model
 from obliquerules.cli.roles import given_values
 from obliquerules.data.levels import number_in
 from obliquerules.inspection.closest.closest_change import closest_change
-from obliquerules.inspection.closest.request import feasible_region, goal_for
+from obliquerules.inspection.closest.feasible import feasible_region, goal_for
 from obliquerules.parameters import check_real, check_whole
 from obliquerules.rules import Model
 from obliquerules.rules.columns import Column

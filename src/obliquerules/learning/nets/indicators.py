@@ -88,6 +88,7 @@ def grow_on_numbers(method: Method, task: Task, grow: Callable[[Task], Growth], 
     if task.X.incomplete:
         for place, one in enumerate(path):
             start, fixed = one.weight_table, np.zeros(1 + len(one), dtype=np.bool_)
-            path[place] = one.with_weight_table(method.refitted(one, task.sample, task.loss, start, fixed))
+            weights = method.refitted(one, task.sample, task.loss, start, fixed, task.class_weights)
+            path[place] = one.with_weight_table(weights)
     judged = [(ensemble, task.loss.risk(task.y, ensemble(task.X), task.weight)) for ensemble in path]
     return replace(growth, path=tuple(one for one, _ in pareto(judged, lambda pair: (pair[0].complexity, pair[1]))))
