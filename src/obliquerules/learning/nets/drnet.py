@@ -42,10 +42,6 @@ AUTO = "auto"
 NETWORKS_AT_ONCE = 6
 
 
-def _any_label(name: str, value: Any) -> None:
-    """Accept any label: `DRNet.check_task` knows those of the task."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class DRNet(Method):
     """Networks whose first layer is made of conjunctions and whose second layer is their OR, read off as sets of rules."""
@@ -68,7 +64,7 @@ class DRNet(Method):
         "The class that the rules are for. An OR is not symmetric: rules for one class may be fewer and better than rules for "
         'the other. ``"auto"`` learns both, and keeps the class whose best rule set has the lower Bayesian information '
         "criterion, which charges for complexity.",
-        _any_label,
+        lambda *_: None,  # `check_task` knows the labels
     )
     max_iter: int = whole(
         10_000, "Number of training steps, each on all rows. Fewer give worse rules: conditions are given up late."

@@ -125,8 +125,10 @@ class LTRNet(Method):
 
         The paper standardises numbers, and leaves the scores of classes as they are.
         """
-        sample, measure = task.sample, ScoreUnits.of_scores if self.as_in_the_paper and task.labels else ScoreUnits.of
-        return measure(sample.y, sample.weight, task.loss)
+        shape = task.loss.output_shape
+        if self.as_in_the_paper and task.labels:
+            return ScoreUnits(np.zeros(shape), np.ones(shape), 1.0)
+        return ScoreUnits.of(task.sample.y, task.sample.weight, task.loss)
 
     def penalties(self) -> list[float]:
         """Return the L1 penalties, from the largest to the smallest."""
