@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.cli.io.data_file import read_stream
+from obliquerules.cli.io.data_file import read_file, read_stream
 from obliquerules.cli.io.text_columns import MISSING_WORDS, Conventions, doubtful
 from obliquerules.data.levels import as_labels, as_numbers, kind_of
 from obliquerules.data.reading import read_table
@@ -21,11 +21,6 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 def csv_of(text, written="utf-8", **conventions):
     return read_stream(io.BytesIO(text.encode(written)), ".csv", "the text", Conventions(**conventions))
-
-
-def read_file(path):
-    with open(path, "rb") as file:
-        return read_stream(file, path.suffix, f"'{path}'")
 
 
 def kinds(content):

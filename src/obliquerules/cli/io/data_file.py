@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import IO
 
 import numpy as np
@@ -92,6 +94,12 @@ class DataFile:
     def choose(self, names: Sequence[str]) -> Block:
         """Return some of the columns as inputs, in the given order."""
         return block_of([self.input(name) for name in names])
+
+
+def read_file(path: str | os.PathLike[str]) -> DataFile:
+    """Read a file by its suffix."""
+    with open(path, "rb") as file:
+        return read_stream(file, Path(path).suffix.lower(), f"'{os.fspath(path)}'")
 
 
 def read_stream(file: IO[bytes], suffix: str, source: str, conventions: Conventions | None = None) -> DataFile:

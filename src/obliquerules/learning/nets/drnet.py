@@ -128,7 +128,7 @@ class DRNet(Method):
         """Yield every rule set that was learned, together with its ensemble."""
         sample = task.sample
         binarisation = binarise(sample.X.matrix, sample.weight, self.n_thresholds)
-        if len(binarisation) == 0:  # all columns are constant
+        if not binarisation:  # all columns are constant
             return
         levels = levels_of(sample.X.matrix, binarisation)
         rule_sets = learn_rule_sets(
