@@ -283,12 +283,7 @@ class LogisticLoss(ClassLoss):
 
 
 class MultinomialLoss(ClassLoss):
-    """log(sum_k exp(f_k)) - f_y, for a target of many classes.
-
-    Parameters
-    ----------
-    n_classes : int
-    """
+    """log(sum_k exp(f_k)) - f_y, for a target of many classes."""
 
     name = "multinomial"
     link_name = "softmax"
@@ -457,10 +452,6 @@ class TweedieLoss(LogLinkLoss):
 
     def __init__(self, power: float = 1.5) -> None:
         self.power = power
-
-    def centred(self, constants: Any) -> Any:
-        """Return constants as they are or, with many classes, such that they add up to zero."""
-        return constants
 
     def with_power(self, power: float) -> Loss:
         return TweedieLoss(power)

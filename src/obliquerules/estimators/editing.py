@@ -105,14 +105,15 @@ class Editing(Generic[Estimator]):
         """
         locked = sorted(self.log.locked)
         fixed = np.isin(np.arange(-1, len(self.ensemble)), locked)
-        method, loss = self.model._fitted_method(), self.model.model_.loss
-        weights = method.refitted(self.ensemble, self.sample, loss, self.ensemble.weight_table, fixed)
+        method, loss, class_weights = self.model._fitted_method(), self.model.model_.loss, self.model.model_.class_weights
+        start = self.ensemble.weight_table
+        weights = method.refitted(self.ensemble, self.sample, loss, start, fixed, class_weights)
         after = self.ensemble.with_weight_table(weights)
-        penalised = [readable(method.penalised_loss(one, self.sample, loss)) for one in (self.ensemble, after)]
+        losses = [method.penalised_loss(one, self.sample, loss, class_weights) for one in (self.ensemble, after)]
         kept = (
             f" but {'that of rule' if len(locked) == 1 else 'those of rules'} {', '.join(map(str, locked))}" if locked else ""
         )
-        text = f"refit all weights{kept}: penalised mean loss {change(*penalised)}"
+        text = f"refit all weights{kept}: penalised mean loss {change(*map(readable, losses))}"
         return self._next("refit", None, None, text, after.rules, after.intercept)
 
     def round(self, digits: int = 3, *, tolerance: float = 0.0, integers: bool = False) -> Editing[Estimator]:

@@ -313,7 +313,16 @@ class Inspecting(Fitting):
         check_jobs("n_jobs", n_jobs)
         rows, seen = self._read_to_learn(X, y, sample_weight, exposure, offset)
         model = self.model_
-        task = Task(rows.X, seen.y, seen.weight, model.loss, model.labels, offset=seen.offset, frequency=seen.frequency)
+        task = Task(
+            rows.X,
+            seen.y,
+            seen.weight,
+            model.loss,
+            model.labels,
+            offset=seen.offset,
+            frequency=seen.frequency,
+            class_weights=model.class_weights,
+        )
         return stability(
             model.ensemble,
             task.on(seen.weight > 0.0),

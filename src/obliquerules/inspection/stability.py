@@ -230,10 +230,11 @@ def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
 def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
     """Return a function that fits the weights of the rules, with their conditions fixed, to rows drawn any number of times."""
     patterns, start = FiringPatterns.of_ensemble(ensemble, task.X).with_offset(task.offset), ensemble.weight_table
+    ridge_of_draws = min(method.growth_ridge, LARGEST_RIDGE_OF_DRAWS)
 
     def reweigh(counts: Vector) -> Vector:
         weight = counts * task.weight
-        ridge = method.penalty(task.loss, task.y, weight, min(method.growth_ridge, LARGEST_RIDGE_OF_DRAWS))
+        ridge = method.penalty(task.loss, task.y, weight, task.class_weights, ridge_of_draws)
         scale = factor_scales(ensemble, task.X, weight)
         return refit(patterns, task.y, weight, task.loss, ridge, start, scale=scale)[1:]
 

@@ -19,16 +19,21 @@ from obliquerules.data.user_warnings import warn_caller
 from obliquerules.learning.boosting.design_matrix import Inputs
 from obliquerules.learning.boosting.learner import Learner
 from obliquerules.learning.boosting.linear_terms import LinearTerms, SlopeLearner, short_slopes
-from obliquerules.learning.boosting.loop import CriterionSearch, boost, first_stage, stage_class
-from obliquerules.learning.boosting.progress import Progress
-from obliquerules.learning.boosting.record import INTERRUPTED, MAX_SECONDS, Record
+from obliquerules.learning.boosting.loop import CriterionSearch, Progress, boost, first_stage, stage_class
 from obliquerules.learning.boosting.refinement import Refiner
-from obliquerules.learning.boosting.selection import InformationSelection, ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.learning.boosting.selection import (
+    INTERRUPTED,
+    MAX_SECONDS,
+    InformationSelection,
+    ObjectiveSelection,
+    Record,
+    Selection,
+    ValidationSelection,
+)
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftConditions
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.workers import FEWEST_ROWS, Workers, workers_for
-from obliquerules.learning.label_order import grow_in_class_order
-from obliquerules.learning.method import Growth, Method, Task
+from obliquerules.learning.method import Growth, Method, Task, grow_in_class_order
 from obliquerules.learning.ridge_estimate import (
     WEIGHTS_PER_UNIT_OF_LINES,
     FittedEnsemble,
@@ -198,7 +203,7 @@ class Boosting(Method):
 
         The seed of this fit is by default that of the method.
         """
-        return grow_in_class_order(self, task, partial(Boosting._grow, seed=seed))
+        return grow_in_class_order(task, partial(self._grow, seed=seed))
 
     def _grow(self, task: Task, seed: Any) -> Growth:
         groups = task.sample.groups
@@ -383,7 +388,7 @@ class Boosting(Method):
 
     def task_penalty(self, task: Task, ridge: float | None = None) -> Any:
         """Return a ridge, by default that of growth, in units of the loss."""
-        return self.penalty(task.loss, task.sample.y, task.sample.weight, ridge)
+        return self.penalty(task.loss, task.sample.y, task.sample.weight, task.class_weights, ridge)
 
     def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
         """Return further fitted attributes once the loop has ended; none by default."""

@@ -159,14 +159,10 @@ class DecisionRulesNetworks:
 
     Parameters
     ----------
-    examples : Examples
     penalties : array of shape (n_networks,)
         lambda_1 of each network.
     or_penalty : float
         lambda_2, the same for all.
-    n_rules : int
-    noise : iterator
-    dtype : type
     """
 
     def __init__(
@@ -205,7 +201,16 @@ class DecisionRulesNetworks:
     def rules_objective(self, parameters: NetworkParameters) -> tuple[Floats, Mapping[str, Floats]]:
         """Return the losses without penalty, and the gradient of the rules layer with it."""
         losses, pull = self._forward(parameters)
-        pull_on_signed = self._backward(pull)
+        np.greater_equal(self._z, 0.0, out=self._passes)
+        # The gradient is negative for rows that should be covered and positive for all others, whatever their score.
+        self._passes[..., : self.n_positive] &= self._z[..., : self.n_positive] < 1.0
+        np.multiply(self._passes, pull[:, np.newaxis], out=self._through)
+        np.matmul(self._through.reshape(len(self._signed), -1), self._rows, out=self._product)
+        of_inputs, of_constant = self._inputs_of(self._product), self._product[:, -1].reshape(*self._z.shape[:2], 1)
+        np.greater(self._positive, 0.0, out=self._is_positive)
+        pull_on_signed = np.multiply(self._is_positive, of_constant, out=self._positive)
+        np.subtract(of_inputs, pull_on_signed, out=pull_on_signed)
+        pull_on_signed *= self._rule_gates.value[..., np.newaxis]
         weights, _ = parameters["rules"]
         gradient_of_weights, gradient_of_logits = self._gradient
         np.multiply(pull_on_signed, self._condition_gates.value, out=gradient_of_weights)
@@ -241,20 +246,6 @@ class DecisionRulesNetworks:
         losses = self._softplus.take(n_firing) @ self._weight
         losses -= (n_firing[:, : self.n_positive] - 0.5) @ self._weight[: self.n_positive]
         return losses, pull
-
-    def _backward(self, pull: Floats) -> Floats:
-        """Return the straight-through gradient in u."""
-        np.greater_equal(self._z, 0.0, out=self._passes)
-        # The gradient is negative for rows that should be covered and positive for all others, whatever their score.
-        self._passes[..., : self.n_positive] &= self._z[..., : self.n_positive] < 1.0
-        np.multiply(self._passes, pull[:, np.newaxis], out=self._through)
-        np.matmul(self._through.reshape(len(self._signed), -1), self._rows, out=self._product)
-        of_inputs, of_constant = self._inputs_of(self._product), self._product[:, -1].reshape(*self._z.shape[:2], 1)
-        np.greater(self._positive, 0.0, out=self._is_positive)
-        np.multiply(self._is_positive, of_constant, out=self._positive)
-        np.subtract(of_inputs, self._positive, out=self._positive)
-        self._positive *= self._rule_gates.value[..., np.newaxis]
-        return self._positive
 
     def _inputs_of(self, flat: Floats) -> Floats:
         """Return a view without the constant input, by network and rule."""

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.data.sample import Sample
-from obliquerules.learning.method import Growth, Method, Task
+from obliquerules.learning.method import ClassWeights, Growth, Method, Task
 from obliquerules.learning.nets.adam import Floats
 from obliquerules.learning.nets.boxes import Boxes, binarise, levels_of, shortest
 from obliquerules.learning.nets.decision_network import Examples, Schedule, Signs, train_networks
@@ -42,10 +42,6 @@ AUTO = "auto"
 NETWORKS_AT_ONCE = 6
 
 
-def _any_label(name: str, value: Any) -> None:
-    """Accept any label: `DRNet.check_task` knows those of the task."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class DRNet(Method):
     """Networks whose first layer is made of conjunctions and whose second layer is their OR, read off as sets of rules."""
@@ -68,7 +64,7 @@ class DRNet(Method):
         "The class that the rules are for. An OR is not symmetric: rules for one class may be fewer and better than rules for "
         'the other. ``"auto"`` learns both, and keeps the class whose best rule set has the lower Bayesian information '
         "criterion, which charges for complexity.",
-        _any_label,
+        lambda *_: None,  # `check_task` knows the labels
     )
     max_iter: int = whole(
         10_000, "Number of training steps, each on all rows. Fewer give worse rules: conditions are given up late."
@@ -153,24 +149,32 @@ class DRNet(Method):
             boxes = shortest(Boxes.of(rule_set.signs, binarisation, levels.shape[1]), levels)
             fires, ensemble = boxes.fires(levels), _constant(task)
             if _tells_apart(fires):
-                constant, *weights = self._or_weights(fires, sample, task.loss, rule_set.described).tolist()
+                constant, *weights = self._or_weights(fires, sample, task.loss, rule_set.described, task.class_weights).tolist()
                 rules = map(Rule, weights, boxes.conjunctions(binarisation))
                 ensemble = RuleEnsemble(rules, constant, task.columns)
             yield rule_set, ensemble
 
-    def _or_weights(self, fires: Mask, sample: Sample, loss: Loss, described: int) -> Vector:
+    def _or_weights(self, fires: Mask, sample: Sample, loss: Loss, described: int, class_weights: ClassWeights) -> Vector:
         """Return the weights of an OR for the described class."""
         target = (sample.y == described).astype(np.float64)
-        weights = or_weights(fires, target, sample.weight, self.penalty(loss, sample.y, sample.weight))
+        weights = or_weights(fires, target, sample.weight, self.penalty(loss, sample.y, sample.weight, class_weights))
         return weights if described else -weights
 
-    def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: Mask) -> Vector:
+    def refitted(
+        self,
+        ensemble: RuleEnsemble,
+        sample: Sample,
+        loss: Loss,
+        start: Vector,
+        fixed: Mask,
+        class_weights: ClassWeights = None,
+    ) -> Vector:
         """Return the weights of an OR if all rules are free and for one class, else those of a sum."""
         fires, signs = ensemble.fires(sample.X), set(np.sign(start[1:]).tolist()) - {0.0}
         is_sum = fixed.any() or len(signs) != 1 or any(rule.factor is not None for rule in ensemble)
         if is_sum or not _tells_apart(fires):
-            return super().refitted(ensemble, sample, loss, start, fixed)
-        return self._or_weights(fires, sample, loss, int(signs == {1.0}))
+            return super().refitted(ensemble, sample, loss, start, fixed, class_weights)
+        return self._or_weights(fires, sample, loss, int(signs == {1.0}), class_weights)
 
 
 def _tells_apart(fires: Mask) -> bool:
