@@ -213,7 +213,7 @@ class Boosting(Method):
             searched = self._searched(task)
             found, record = self._grown(searched, workers, seed)
             n_iter = len(record.grown) - 1
-            record.clear()
+            record.grown, record.front, record.best_quick_fit = [], [], None
             ridges = self._ridges(found, searched, workers)
             stages = self._with_ridges(found, ridges, task, workers, moved=searched is not task)
             found.clear()
@@ -280,7 +280,7 @@ class Boosting(Method):
         problem = self.problem(task, sample, np.zeros(len(sample.y), dtype=np.bool_))
         problem = replace(problem, workers=workers, smoothed_loss=SmoothedLoss(conditions, problem.size))
         refiner = Refiner(conditions, problem)
-        return workers.each(lambda one: refiner.with_ridge(one[1]).transferred(one[0]), stages_and_penalties)
+        return workers.each(lambda one: refiner.transferred(*one), stages_and_penalties)
 
     @property
     def estimates_ridges(self) -> bool:
@@ -292,16 +292,9 @@ class Boosting(Method):
         if not self.estimates_ridges:
             return [self.growth_ridge] * len(stages)
 
-        def each(work: Callable[[Stage], Any], ensembles: list[Stage]) -> list[Any]:
-            def without_cache(stage: Stage) -> Any:
-                found = work(stage)
-                stage.clear_cache()
-                return found
-
-            return workers.each(without_cache, ensembles)
-
         rows, per_unit = self._observations(task)
-        return estimated_ridges(stages, rows, lambda ridge: self.task_penalty(task, ridge), per_unit, each)
+        fitted = [FittedEnsemble(stage.patterns, stage.weights, stage.complexity) for stage in stages]
+        return estimated_ridges(fitted, rows, lambda ridge: self.task_penalty(task, ridge), per_unit, workers.each)
 
     def _observations(self, task: Task) -> tuple[Observations, float]:
         """Return the rows for the expected loss, and the weights for which a unit of complexity counts."""

@@ -72,23 +72,18 @@ class GreedyLearner:
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield the condition grown for each entry of ``signs``."""
         for signs in self.signs:
-            grown = self.grow(stage, signs, selection, record)
+            grown = stage.empty_rule()
+            for _ in range(self.max_propositions):
+                longer = longer_conditions(
+                    stage, grown, signs, self.proposer, repeats=self.repeats, objectives=selection.uses_objective
+                )
+                chosen = selection.choose(stage, longer, record)
+                if chosen is None or not selection.accepts(grown, chosen):
+                    break
+                grown = chosen
             # A rule on the rows of another would change nothing, and the next round would find it again.
             if grown.tests and not stage.has_rule_on(grown.covers):
                 yield grown
-
-    def grow(self, stage: Stage, signs: Signs, selection: Selection, record: Record) -> Candidate:
-        """Grow one condition; it stays empty if there is nothing to add."""
-        current = stage.empty_rule()
-        for _ in range(self.max_propositions):
-            longer = longer_conditions(
-                stage, current, signs, self.proposer, repeats=self.repeats, objectives=selection.uses_objective
-            )
-            chosen = selection.choose(stage, longer, record)
-            if chosen is None or not selection.accepts(current, chosen):
-                break
-            current = chosen
-        return current
 
 
 def longer_conditions(

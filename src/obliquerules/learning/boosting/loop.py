@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from operator import attrgetter
 
 import numpy as np
@@ -236,8 +237,10 @@ class Progress:
         self.effort = effort
         self.verbose = verbose
         self.stopwatch = task.stopwatch.restarted()
-        # In units of growth, which takes 1.
-        self.duration = self._after(effort) + REST
+        # The end of growth, which takes 1, and of each improvement.
+        durations = (IMPROVEMENT**number for number in range(effort))
+        self.ends = list(accumulate(durations, initial=1.0))
+        self.duration = self.ends[-1] + REST
 
     def report_rule(self, grown: RuleEnsemble) -> None:
         """Report an ensemble that was grown by its newest rule."""
@@ -251,7 +254,7 @@ class Progress:
 
     def report_improvement(self, number: int, done: int, steps: int) -> None:
         """Report a step of an improvement, a few times on standard error."""
-        share = self._after(number - 1) + IMPROVEMENT ** (number - 1) * done / steps
+        share = self.ends[number - 1] + IMPROVEMENT ** (number - 1) * done / steps
         status_line().tell(f"improving {number}/{self.effort}", share / self.duration)
         if self.verbose and REPORTS * done // steps > REPORTS * (done - 1) // steps:
             self.task.report(f"improvement {number}/{self.effort}: {self._share(done, steps, 'about {}')}")
@@ -259,10 +262,6 @@ class Progress:
     def report_rest(self) -> None:
         """Tell the status line that rules are found."""
         status_line().tell("weights", 1.0 - REST / self.duration)
-
-    def _after(self, n_improvements: int) -> float:
-        """Return how long growth and some improvements take."""
-        return 1.0 + sum(IMPROVEMENT**number for number in range(n_improvements))
 
     def _share(self, done: int, steps: int, estimate: str) -> str:
         """Return the share done and, if it is a second or more, the estimate of the time left."""

@@ -73,10 +73,6 @@ class Record:
         if self.best_quick_fit is None or score < self.best_quick_fit[0]:
             self.best_quick_fit = score, stage
 
-    def clear(self) -> None:
-        """Drop all ensembles once the path is known."""
-        self.grown, self.front, self.best_quick_fit = [], [], None
-
     def is_new(self, what: str, stage: Stage) -> bool:
         """Record a step on an ensemble, and say whether it is the first of its kind."""
         known = (what, stage.conditions) in self.explored
