@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.stopwatch import mean_seconds
 from obliquerules import DRNetClassifier, LTRNetClassifier
-from obliquerules.learning.nets.adam import Adam, NetworkParameters, Phase, falling_linearly, train
+from obliquerules.learning.nets.adam import Adam, NetworkParameters, Phase, train
 from obliquerules.learning.nets.boxes import binarise
 from obliquerules.learning.nets.decision_network import DecisionRulesNetworks, Examples, Schedule, draw_noise, train_layers
 from obliquerules.learning.nets.decision_network import start as start_of_drnet
@@ -93,7 +93,7 @@ def trained_by_hand(X: NDArray[Any], y: NDArray[np.float64], start: NetworkParam
     objective = SoftRules(X, y, weight, loss, ScoreUnits.of(y, weight, loss), architecture, penalties)
     parameters = {name: values.copy() for name, values in start.items()}
     optimizer = Adam(tuple(parameters), STEP_SIZE, BETAS)
-    train(parameters, [Phase(objective, optimizer, STEPS, penalties.proximal, falling_linearly)])
+    train(parameters, [Phase(objective, optimizer, STEPS, penalties.proximal, falling=True)])
     return np.asarray(objective(parameters)[0])
 
 
@@ -104,7 +104,7 @@ def trained_by_torch(X: NDArray[Any], y: NDArray[np.float64], start: NetworkPara
     units = ScoreUnits.of(y, np.ones(len(y)), LOSSES["logistic"])
     columns, target = torch.tensor(X.T.copy()), torch.tensor(y.astype(X.dtype))
     for step in range(STEPS):
-        optimizer.param_groups[0]["lr"] = STEP_SIZE * falling_linearly(step / STEPS)
+        optimizer.param_groups[0]["lr"] = STEP_SIZE * (1.0 - step / STEPS)
         optimizer.zero_grad()
         soft_losses(parameters, columns, target, units).sum().backward()
         optimizer.step()

@@ -18,7 +18,7 @@ from benchmarks.paper.protocol import bootstrap_split, mean_losses
 from benchmarks.paper.runner import load
 from benchmarks.paper.trials import SEEDS_APART
 from obliquerules import TGBClassifier, TGBRegressor
-from obliquerules.learning.boosting.objective import OBJECTIVES
+from obliquerules.learning.boosting.terms import OBJECTIVES
 
 MOST_COMPLEX = 50
 # A rule costs at least three: one for itself, one for its threshold and one for its variable.

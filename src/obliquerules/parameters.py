@@ -248,9 +248,6 @@ def documentation(declared_ones: Mapping[str, tuple[Any, Parameter]]) -> str:
     lines = []
     for name, (default, parameter) in declared_ones.items():
         meaning = textwrap.fill(parameter.meaning, 112, break_long_words=False, break_on_hyphens=False)
-        lines += [f"{name} : {parameter.kind}, default={_shown(default)}", textwrap.indent(meaning, "    ")]
+        shown = f'"{default}"' if isinstance(default, str) else repr(default)
+        lines += [f"{name} : {parameter.kind}, default={shown}", textwrap.indent(meaning, "    ")]
     return "\n".join(lines)
-
-
-def _shown(default: Any) -> str:
-    return f'"{default}"' if isinstance(default, str) else repr(default)

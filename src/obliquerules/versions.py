@@ -8,31 +8,25 @@ import re
 import sys
 
 PACKAGE = "obliquerules"
+# The extras whose packages are shown.
+EXTRAS = {"arrow", "export", "plots"}
 
 
 def show_versions() -> None:
     """Print the versions of Python, of this package and of all packages that it needs or can use, for bug reports."""
     system = {"python": sys.version.replace("\n", " "), "executable": sys.executable, "machine": platform.platform()}
-    packages = {name: _version(name) for name in (PACKAGE, *_dependencies())}
+    needed = set()
+    for requirement in importlib.metadata.requires(PACKAGE) or ():
+        extra = re.search(r"extra == ['\"](\w+)['\"]", requirement)
+        if extra is None or extra[1] in EXTRAS:
+            needed.add(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
+    packages = {}
+    for name in (PACKAGE, *sorted(needed)):
+        try:
+            packages[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            packages[name] = "not installed"
     sys.stdout.write(f"System:\n{_table(system)}\n\nPackages:\n{_table(packages)}\n")
-
-
-def _dependencies() -> list[str]:
-    """Return the names of packages that are required, or asked for by an extra of those that use the library."""
-    used = filter(_is_used, importlib.metadata.requires(PACKAGE) or ())
-    return sorted({re.split(r"[^\w.-]", requirement, maxsplit=1)[0] for requirement in used})
-
-
-def _is_used(requirement: str) -> bool:
-    extra = re.search(r"extra == ['\"](\w+)['\"]", requirement)
-    return extra is None or extra[1] in {"arrow", "export", "plots"}
-
-
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
 
 
 def _table(values: dict[str, str]) -> str:

@@ -73,7 +73,7 @@ def test_weights_count_rows_and_rows_of_weight_zero_are_not_there(tmp_path, name
     assert (weighted.target.task, weighted.target.why) == (repeated.target.task, repeated.target.why)
     assert weighted.X.columns == repeated.X.columns
     assert weighted.remarks == repeated.remarks
-    assert len(weighted.y) == np.count_nonzero(weight)
+    assert len(weighted.target.y) == np.count_nonzero(weight)
 
 
 def test_rows_of_weight_zero_are_said_to_be_left_out(tmp_path):
@@ -156,7 +156,7 @@ def test_numbers_with_a_stray_text_are_no_classes_unless_the_user_says_so(tmp_pa
 @pytest.mark.parametrize(("loss", "task"), [("squared", "regression"), ("poisson", "counts"), ("gamma", "regression")])
 def test_a_loss_that_the_user_names_tells_the_task(tmp_path, loss, task):
     data = chosen(tmp_path, "a y", zip(range(4), [1, 2, 2, 1], strict=True), loss=loss)
-    assert (data.target.task, data.target.why, data.target.loss, data.y.dtype.kind) == (task, "you said so", loss, "f")
+    assert (data.target.task, data.target.why, data.target.loss, data.target.y.dtype.kind) == (task, "you said so", loss, "f")
 
 
 @pytest.mark.parametrize(("loss", "task"), [("gamma", "classification"), ("poisson", "classification"), ("tweedie", "counts")])
@@ -176,7 +176,7 @@ def test_rows_with_missing_values_are_left_out_if_asked_for(tmp_path):
     assert (data.rows.without_target, data.rows.incomplete) == (1, 2)
     assert data.rows.left_out() == "1 without a value of 'y' and 2 with other missing values left out"
     assert data.X.matrix.tolist() == [[1.0, 5.0], [4.0, 8.0]]
-    assert data.y.tolist() == [0.5, 2.5]
+    assert data.target.y.tolist() == [0.5, 2.5]
     assert data.arguments["sample_weight"].tolist() == [1.0, 3.0]
 
 

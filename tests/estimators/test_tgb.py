@@ -14,7 +14,7 @@ from sklearn.metrics import mean_poisson_deviance
 from sklearn.model_selection import train_test_split
 
 from obliquerules import TGBClassifier, TGBRegressor, load_model
-from obliquerules.learning.boosting.objective import OBJECTIVES
+from obliquerules.learning.boosting.terms import OBJECTIVES
 from obliquerules.learning.boosting.tgb import SEARCHES, SELECTIONS
 
 ENOUGH = 10**9

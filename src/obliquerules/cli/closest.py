@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from obliquerules.cli.console import add_at, add_json, write_json, write_result
@@ -13,7 +13,7 @@ from obliquerules.cli.model_file import add_model, class_of, read_model
 from obliquerules.cli.roles import given_values
 from obliquerules.data.levels import number_in
 from obliquerules.inspection.closest.closest_change import closest_change
-from obliquerules.inspection.closest.request import feasible_region, goal_for
+from obliquerules.inspection.closest.feasible import feasible_region, goal_for
 from obliquerules.parameters import check_real, check_whole
 from obliquerules.rules import Model
 from obliquerules.rules.columns import Column
@@ -89,34 +89,33 @@ def run_closest(options: argparse.Namespace) -> None:
     words = {column: word for (_, column), word in unseen_levels(model, data, x, options.row).items()}
     limits: dict[str, Any] = {"tolerance": options.tolerance, "max_steps": options.max_steps}
     found = closest_change(model, region, goal, rows, words=words, given=given, **limits)
-    if not options.json:
+    if options.json:
+        record = {
+            "before": found.before,
+            "wanted": found.wanted,
+            "found": found.row is not None,
+            "after": None if found.row is None else found.after,
+            "distance": None if found.row is None else found.distance,
+            "proven": found.proven,
+            "changes": found.to_dicts(),
+        }
+        write_json(record)
+    else:
         write_result(f"{found}\n")
-        return
-    record = {
-        "before": found.before,
-        "wanted": found.wanted,
-        "found": found.row is not None,
-        "after": None if found.row is None else found.after,
-        "distance": None if found.row is None else found.distance,
-        "proven": found.proven,
-        "changes": found.to_dicts(),
-    }
-    write_json(record)
 
 
-def _values(model: Model, option: str, given: Iterable[tuple[str, str]]) -> Mapping[str | int, Any]:
+def _values(model: Model, option: str, given: Iterable[tuple[str, str]]) -> dict[str | int, Any]:
     """Return values as numbers, dates as text, or levels."""
     columns = {column.name: column for _, column in model.columns.special}
-    return {name: _value(columns.get(name, Column(name)), option, text) for name, text in given}
-
-
-def _value(column: Column, option: str, text: str) -> Any:
-    if column.levels is None:
-        return text if column.kind in ("date", "time") else _number(option, column.name, text)
-    if column.is_truth or not column.levels:
-        return text
-    level = same_level(text, type(column.levels[0]))
-    return text if level is None else level
+    values: dict[str | int, Any] = {}
+    for name, text in given:
+        column, values[name] = columns.get(name, Column(name)), text
+        if column.levels and not column.is_truth:
+            level = same_level(text, type(column.levels[0]))
+            values[name] = text if level is None else level
+        elif column.levels is None and column.kind not in ("date", "time"):
+            values[name] = _number(option, name, text)
+    return values
 
 
 def _number(option: str, name: str, text: str) -> float:

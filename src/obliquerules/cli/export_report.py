@@ -11,13 +11,12 @@ from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_values
 from obliquerules.cli.training_table import add_training, measured_arguments
 from obliquerules.data.model_rows import read_rows
-from obliquerules.export.export_formats import Export, export
+from obliquerules.export.export_formats import export
 from obliquerules.export.verification import ExportError
 from obliquerules.parameters import check_text, check_whole
 from obliquerules.report.measured_rows import MeasuredRows
 from obliquerules.report.payload import Head
 from obliquerules.report.workbench import write_workbench
-from obliquerules.rules import Model
 
 # All but frames, which are for programs in Python.
 FORMS = ("sql", "onnx", "python", "c", "excel", "json", "latex")
@@ -46,18 +45,6 @@ def run_export(options: argparse.Namespace) -> None:
     check_output(options, options.model, options.data)
     if options.output is None and options.to in BINARY:
         raise ValueError(f"--output must name a file: {BINARY[options.to]} is no text for standard output.")
-    exported = _exported(options)
-    verification = str(exported.verification)
-    say(f"{verification[0].upper()}{verification[1:]}")
-    if options.output is None:
-        write_exactly(exported.content)
-        return
-    with writing(options) as path:
-        exported.save(path)
-
-
-def _exported(options: argparse.Namespace) -> Export:
-    """Return the verified export."""
     model = read_model(options)
     rows, given, booleans = None, None, {}
     if options.data is not None:
@@ -68,9 +55,18 @@ def _exported(options: argparse.Namespace) -> Export:
     settings = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
     settings = {name: value for name, value in settings.items() if value is not None}
     try:
-        return export(model, options.to, rows, contributions=options.contributions, kinds=booleans, offset=given, **settings)
+        exported = export(
+            model, options.to, rows, contributions=options.contributions, kinds=booleans, offset=given, **settings
+        )
     except ExportError as error:
         raise WorkFailedError(str(error)) from error
+    verification = str(exported.verification)
+    say(f"{verification[0].upper()}{verification[1:]}")
+    if options.output is None:
+        write_exactly(exported.content)
+        return
+    with writing(options) as path:
+        exported.save(path)
 
 
 def report_options(parser: argparse.ArgumentParser) -> None:
@@ -110,18 +106,15 @@ def run_report(options: argparse.Namespace) -> None:
         date=options.date,
         intended_use=options.intended_use,
     )
-    rows = None if options.data is None else _measured_rows(model, options)
+    rows = None
+    if options.data is not None:
+        check_text("data_name", options.data_name)
+        # Every size that the page offers needs its columns.
+        names = used_names(model, *model.ensembles)
+        X, y, weight, *given = measured_arguments(model, read_data(options, model), names, options).values()
+        note_new_values(model, X)
+        y, weight = read_rows(model, X, warned=False).target_and_weight(y, weight)
+        rows = MeasuredRows.counted(X, y, weight, options.data_name, options.min_count, *given)
     with writing(options) as path:
         write_workbench(model, path, rows, head=head, max_sizes=options.max_sizes)
     say(f"Wrote {options.output}, {options.output.stat().st_size / 1000:.0f} kB.")
-
-
-def _measured_rows(model: Model, options: argparse.Namespace) -> MeasuredRows:
-    """Return the rows that figures are about."""
-    check_text("data_name", options.data_name)
-    # Every size that the page offers needs its columns.
-    names = used_names(model, *model.ensembles)
-    X, y, weight, *given = measured_arguments(model, read_data(options, model), names, options).values()
-    note_new_values(model, X)
-    y, weight = read_rows(model, X, warned=False).target_and_weight(y, weight)
-    return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count, *given)

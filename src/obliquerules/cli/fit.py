@@ -131,7 +131,7 @@ def _record(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
         "target": data.target.name,
         "task": data.target.task,
         "why": data.target.why,
-        "rows": len(data.y),
+        "rows": len(data.target.y),
         "rows_left_out": data.rows.without_target + data.rows.incomplete,
         "rows_without_target": data.rows.without_target,
         "columns": [record["name"] for record in data.records],

@@ -24,7 +24,12 @@ def check_output(options: argparse.Namespace, *inputs: str | None) -> None:
     path: Path | None = options.output
     if path is None:
         return
-    before = _status(path)
+    try:
+        before = regular_file(path)
+    except NotRegularError as error:
+        raise ValueError(f"--output must name a file; {error}") from error
+    except OSError as error:
+        raise ValueError(f"--output must name a file that can be written; '{path}': {error.strerror}.") from error
     for name in inputs:
         if before is not None and name is not None and _is_same(name, before):
             source = "standard input" if name == "-" else f"'{name}'"
@@ -39,16 +44,6 @@ def check_output(options: argparse.Namespace, *inputs: str | None) -> None:
             pass
     except OSError as error:
         raise ValueError(f"No file can be written in the directory '{path.parent}': {error.strerror}.") from error
-
-
-def _status(path: Path) -> os.stat_result | None:
-    """Return the status of a file, None if there is none."""
-    try:
-        return regular_file(path)
-    except NotRegularError as error:
-        raise ValueError(f"--output must name a file; {error}") from error
-    except OSError as error:
-        raise ValueError(f"--output must name a file that can be written; '{path}': {error.strerror}.") from error
 
 
 def _is_same(name: str, before: os.stat_result) -> bool:

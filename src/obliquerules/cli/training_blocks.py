@@ -106,7 +106,7 @@ def training_blocks(file: LargeFile, options: argparse.Namespace) -> TrainingDat
         complete = file.dataset.to_table(columns={"complete": _present(needed)})["complete"].to_numpy()
     rows = KnownRows.of(known, complete, options.target, file.source).counted(data, options)
     target, roles = target_and_roles(data, rows.mask, options)
-    projection = {name: _as_input(fields[name]) for name in kinds} | _as_read(target, roles)
+    projection = _projection([fields[name] for name in kinds], target, roles)
     X = ParquetTable(file.dataset.filter(_present([target.name, *needed])), projection=projection)
     arguments = {"X": X, "y": target.name}
     arguments |= {"sample_weight" if option == "weight" else option: columns.name for option, columns in roles.items()}
@@ -146,26 +146,19 @@ def _kind(field: Any) -> str | None:
     return next((kind for kind, those in tests.items() if any(test(field.type) for test in those)), None)
 
 
-def _as_input(field: Any) -> Any:
-    """Return the expression for an input; times of day become durations."""
+def _projection(inputs: Sequence[Any], target: TargetColumn, roles: Mapping[str, RoleColumns]) -> dict[str, Any]:
+    """Return expressions for inputs, target and roles; times of day become durations."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-    values = ds.field(field.name)
-    if not pa.types.is_time(field.type):
-        return values
-    counted = values.cast(pa.int32() if pa.types.is_time32(field.type) else pa.int64())
-    return counted.cast(pa.int64()).cast(pa.duration(field.type.unit))
-
-
-def _as_read(target: TargetColumn, roles: Mapping[str, RoleColumns]) -> dict[str, Any]:
-    """Return the expressions for the target and the roles."""
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-
+    found = {field.name: ds.field(field.name) for field in inputs}
+    for field in inputs:
+        if pa.types.is_time(field.type):
+            counted = found[field.name].cast(pa.int32() if pa.types.is_time32(field.type) else pa.int64())
+            found[field.name] = counted.cast(pa.int64()).cast(pa.duration(field.type.unit))
     kind = pa.string() if target.y.dtype.kind == "U" else pa.from_numpy_dtype(target.y.dtype)
     kinds = {target.name: kind} | {columns.name: pa.float64() for columns in roles.values()}
-    return {name: ds.field(name).cast(kind, safe=False) for name, kind in kinds.items()}
+    return found | {name: ds.field(name).cast(kind, safe=False) for name, kind in kinds.items()}
 
 
 def _present(names: Sequence[str]) -> Any:

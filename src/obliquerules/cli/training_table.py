@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.cli.column_summary import column_lines, column_records
@@ -70,18 +69,13 @@ class TrainingData:
     records: Sequence[Mapping[str, Any]]
     in_blocks: str = ""
 
-    @property
-    def y(self) -> NDArray[Any]:
-        """The targets."""
-        return self.target.y
-
     def sentences(self) -> list[str]:
         """Return the choices as sentences for the user."""
         left_out = self.rows.left_out()
         return [
             *([f"Read in blocks: {self.in_blocks}"] if self.in_blocks else []),
             *self.target.sentences(),
-            f"Rows: {len(self.y)}" + (f" ({left_out})" if left_out else ""),
+            f"Rows: {len(self.target.y)}" + (f" ({left_out})" if left_out else ""),
             f"Columns: {len(self.records)}",
             *self.lines,
             *(line for columns in self.roles.values() for line in columns.sentences(self.target.class_words)),
@@ -185,8 +179,13 @@ def training_data(data: DataFile, options: argparse.Namespace) -> TrainingData:
     names, left_out = input_names(data, options)
     rows = known_rows(data, names, options).counted(data, options)
     weight = weights(data, rows.mask, options)
-    X, useless = _learnable(data.choose(names).rows(rows.mask), weight)
-    left_out |= useless
+    block = data.choose(names).rows(rows.mask)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that a column is like an identifier is said below
+        known = training_columns(block, weight)
+    reasons = [_useless(known.column(place), values, weight) for place, values in enumerate(block.matrix.T)]
+    left_out |= {name: reason for name, reason in zip(known.names, reasons, strict=True) if reason is not None}
+    X = block_of([(known.column(place), known.matrix[:, place]) for place, reason in enumerate(reasons) if reason is None])
     check_left(X.names, left_out, data.source)
     target, roles = target_and_roles(data, rows.mask, options)
     arguments = {"X": X, "y": target.y} | {option: columns for option, columns in roles.items() if option != "weight"}
@@ -230,17 +229,6 @@ def target_and_roles(data: DataFile, rows: Mask, options: argparse.Namespace) ->
         each = f"{wanted} columns, one for each class: {', '.join(target.class_words)}" if wanted > 1 else "one column"
         raise ValueError(f"--offset must name {each}; got {', '.join(map(repr, offsets.columns))}.")
     return target, roles
-
-
-def _learnable(block: Block, weight: Vector | None) -> tuple[Block, dict[str, str]]:
-    """Return the columns that vary, and why others are left out."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that a column is like an identifier is said below
-        known = training_columns(block, weight)
-    reasons = [_useless(known.column(place), values, weight) for place, values in enumerate(block.matrix.T)]
-    kept = [place for place, reason in enumerate(reasons) if reason is None]
-    useless = {name: reason for name, reason in zip(known.names, reasons, strict=True) if reason is not None}
-    return block_of([(known.column(place), known.matrix[:, place]) for place in kept]), useless
 
 
 def _useless(column: Column, values: Vector, weight: Vector | None) -> str | None:

@@ -58,8 +58,6 @@ class Training:
     ----------
     task : Task
         Without rows if they are in a stored table.
-    class_weights : tuple of float or None
-        By what the rows of each class are multiplied.
     offset : Offset or None
         What the exposure or offset of the rows is called, and its unit.
     screened : Screened or None
@@ -71,7 +69,6 @@ class Training:
     """
 
     task: Task
-    class_weights: tuple[float, ...] | None
     offset: Offset | None
     screened: Screened | None = None
     rows: StoredRows | None = None
@@ -196,7 +193,6 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         task, rows = replace(training.task, stopwatch=stopwatch), training.rows
         if (task.offset is not None or (rows is not None and rows.n_offsets)) and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
-        method = replace(method, class_weights=training.class_weights)
         method.check_task(task)
         growth = grown(method, task, rows, training.n_rows)
         self.model_ = self._model_of(growth, training, by_hand=feature_names is not None)
@@ -258,8 +254,9 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             groups=in_groups if in_groups is None or counted is None else in_groups[counted],
             frequency=outcomes.frequency,
             given=GivenRows.of(y, every, in_groups),
+            class_weights=class_weights,
         )
-        return Training(task, class_weights, None if given is None else given.offset, chosen)
+        return Training(task, None if given is None else given.offset, chosen)
 
     def _training_of_table(self, table: StoredTable, roles: ColumnRoles, loss: Loss) -> Training:
         """Return the training rows of a stored table, after one pass."""
@@ -274,10 +271,11 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         unit = weight_unit(seen.weight, seen.n_counted)
         rows = StoredRows(table, TableReader(roles, described(seen.columns), loss, labels, offset, class_weights, unit))
         nothing = np.empty(0)
-        task = Task(Block.of_matrix(np.empty((0, 0))), nothing, nothing, loss, labels, type(self).__name__)
+        inputs, learner = Block.of_matrix(np.empty((0, 0))), type(self).__name__
+        task = Task(inputs, nothing, nothing, loss, labels, learner, class_weights=class_weights)
         self.feature_names_in_ = np.array(roles.inputs, dtype=object)
         self.n_features_in_ = len(roles.inputs)
-        return Training(task, class_weights, offset, rows=rows, n_rows=seen.n_counted)
+        return Training(task, offset, rows=rows, n_rows=seen.n_counted)
 
     def _model_of(self, growth: Growth, training: Training, *, by_hand: bool) -> Model:
         """Return what was learned as a model of all columns."""
@@ -298,7 +296,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             origin=Origin(type(self).__name__, parameters, growth.n_iter, by_hand or named, by_hand),
             ranges=growth.ranges,
             offset=offset,
-            class_weights=training.class_weights,
+            class_weights=training.task.class_weights,
             ridges=growth.ridges,
             expected=growth.expected if np.isfinite(growth.expected).all() else (),
             standard_errors=growth.standard_errors,
@@ -321,7 +319,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         given = {name: fitted[name] for name in declarations(self.method_class) if name in fitted}
         if self.model_.ridges:
             given["ridge"] = self.model_.ridges[self.model_.chosen]
-        return self.method_class(**given, class_weights=self.model_.class_weights)
+        return self.method_class(**given)
 
     def _read(self, X: Any, *, warned: bool = True) -> ModelRows:
         """Return rows of any kind in the columns of `fit`."""

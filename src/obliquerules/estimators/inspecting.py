@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from obliquerules.data.reading import read_weights
 from obliquerules.estimators.fitting import Fitting
 from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
-from obliquerules.inspection.closest.request import feasible_region, goal_for
+from obliquerules.inspection.closest.feasible import feasible_region, goal_for
 from obliquerules.inspection.explanation import Explanation, explain
 from obliquerules.inspection.importance import Importances, variable_importance
 from obliquerules.inspection.rule_table import RuleTable, rule_table
@@ -313,7 +313,16 @@ class Inspecting(Fitting):
         check_jobs("n_jobs", n_jobs)
         rows, seen = self._read_to_learn(X, y, sample_weight, exposure, offset)
         model = self.model_
-        task = Task(rows.X, seen.y, seen.weight, model.loss, model.labels, offset=seen.offset, frequency=seen.frequency)
+        task = Task(
+            rows.X,
+            seen.y,
+            seen.weight,
+            model.loss,
+            model.labels,
+            offset=seen.offset,
+            frequency=seen.frequency,
+            class_weights=model.class_weights,
+        )
         return stability(
             model.ensemble,
             task.on(seen.weight > 0.0),

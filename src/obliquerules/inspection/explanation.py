@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -55,9 +55,10 @@ class PropositionMargin:
     clearance: str = ""
 
     @property
-    def remark(self) -> str:
-        """What the row has and by how much that meets or misses the condition, in words."""
-        return ", ".join(filter(None, (self.fact, self.clearance)))
+    def text(self) -> str:
+        """The condition, what the row has, and by how much that meets or misses the condition."""
+        remark = ", ".join(filter(None, (self.fact, self.clearance)))
+        return f"{self.condition} ({remark})" if remark else self.condition
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,21 @@ class RuleContribution:
     contribution: Weight
     margins: tuple[PropositionMargin, ...]
     multiplied: FactorValue | None = None
+
+    @property
+    def factor(self) -> str | None:
+        """What the weight is multiplied by, as text, if anything."""
+        return None if self.multiplied is None else self.multiplied.factor
+
+    def reasons(self, *, margins: bool = True) -> str:
+        """Return the conditions, each with what the row has, and how the contribution is calculated if there is a factor."""
+        told = [(one if margins else replace(one, clearance="")).text for one in self.margins]
+        reasons = " & ".join(told)
+        if self.multiplied is None:
+            return reasons or "always"
+        if not self.fires:
+            return f"{reasons}: {self.factor if isinstance(self.weight, tuple) else PLAIN.amount(self.weight, self.factor)}"
+        return f"{', and '.join(filter(None, (reasons, self.multiplied.fact)))}: {self.multiplied.product}"
 
 
 @dataclass(frozen=True)
@@ -214,20 +230,57 @@ class RowExplanation(Shown):
         """Return an amount as the calculation shows it: itself or, with many classes, the difference of two of them."""
         return difference(amount, self.between)
 
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each rule, the constant and the offset first; see `Explanation.to_dicts`."""
+        constants = [RuleContribution(-1, "True", self.intercept, True, self.intercept, ())]
+        if self.offset is not None:
+            constants.append(RuleContribution(-1, self.offset.words(), self.offset.amount, True, self.offset.amount, ()))
+        return [
+            {
+                "row": self.row,
+                "rule": None if rule.rule < 0 else rule.rule,
+                "condition": rule.condition,
+                "fires": rule.fires,
+                "contribution": self.shown(rule.contribution),
+                "margins": [margin.margin for margin in rule.margins],
+                "factor": rule.factor,
+                "factor_value": None if rule.multiplied is None else rule.multiplied.amount,
+                "score": self.shown(self.score),
+                "prediction": self.prediction,
+            }
+            | ({} if self.exposure is None else {"exposure": self.exposure.amount})
+            | ({} if self.between is None else self.between.record(rule.contribution, self.score))
+            for rule in (*constants, *self.rules)
+        ]
+
     def _parts(self) -> list[str | TextTable]:
         fired = [rule for rule in self.spoken if rule.fires]
         missed = [rule for rule in self.spoken if not rule.fires]
-        lines = [
+        lines: list[tuple[str, ...]] = [
             *([] if self.between is None else [(*self.between.heading, "difference", "")]),
             (*self._sums(self.intercept), "to start with"),
             *([] if self.offset is None else [(*self._sums(self.offset.amount), self.offset.words(self.between))]),
-            *((*self._amounts(rule.contribution), f"because {_reasons(rule)}") for rule in fired),
+            *((*self._amounts(rule.contribution), f"because {rule.reasons()}") for rule in fired),
             (*self._sums(self.score), f"in all, the {self.total}"),
-            *([] if self.exposure is None else _multiplied(self.exposure, self.prediction)),
         ]
+        if self.exposure is not None:  # which leads from the score to the prediction
+            name = self.exposure.mean_name
+            lines += [
+                (readable(self.exposure.without or 0.0), f"the {name} for an exposure of 1"),
+                (f"x {readable(difference(self.exposure.amount))}", self.exposure.words()),
+                (readable(self.prediction), f"in all, the {name}"),
+            ]
         parts: list[str | TextTable] = [self.headline, TextTable(lines, headed=self.between is not None, indent="  ")]
         if missed:
-            others = [(self._named(rule), f"if {_unmet(rule)}") for rule in missed]
+            others = []
+            for rule in missed:
+                named = (
+                    PLAIN.amount(difference(rule.weight), rule.factor)
+                    if self.between is None
+                    else self.between.named(rule.weight, rule.factor)
+                )
+                unmet = " & ".join(margin.text for margin in rule.margins if not margin.holds)
+                others.append((named, f"if {unmet}"))
             parts += ["Not counted, because a condition is not met:", TextTable(others, headed=False, indent="  ")]
         parts += [] if self.between is None else list(self.between.remarks(self.score, len(self.rules) - len(self.spoken)))
         if self.facts:
@@ -243,18 +296,6 @@ class RowExplanation(Shown):
         """Return the same for a rule, blank for a class of which it says nothing."""
         each = () if self.between is None else self.between.of(amount)
         return *(PLAIN.signed(one) if one else "" for one in each), PLAIN.signed(self.shown(amount))
-
-    def _named(self, rule: RuleContribution) -> str:
-        return _amount(rule) if self.between is None else self.between.named(rule.weight, _factor_text(rule))
-
-
-def _multiplied(exposure: RowOffset, prediction: Any) -> list[tuple[str, str]]:
-    """Return how an exposure leads from the score to the prediction."""
-    return [
-        (readable(exposure.without or 0.0), f"the {exposure.mean_name} for an exposure of 1"),
-        (f"x {readable(difference(exposure.amount))}", exposure.words()),
-        (readable(prediction), f"in all, the {exposure.mean_name}"),
-    ]
 
 
 @dataclass(frozen=True)
@@ -281,7 +322,7 @@ class Explanation(Records[RowExplanation]):
         With many classes, ``contribution`` and ``score`` are differences between the predicted class and the one that it is
         compared ``against``; those of each class follow, under its name.
         """
-        records = [record for row in self.rows for record in _as_dicts(row)]
+        records = [record for row in self.rows for record in row.to_dicts()]
         return without_unused("factor_value", without_unused("factor", records))
 
     def _parts(self) -> Iterator[str | TextTable]:
@@ -295,65 +336,6 @@ class Explanation(Records[RowExplanation]):
             yield from others
         if len(self.rows) > PRINTED_ROWS:
             yield from ("", f"... and {len(self.rows) - PRINTED_ROWS} rows more.")
-
-
-def _as_dicts(row: RowExplanation) -> list[dict[str, Any]]:
-    constants = [RuleContribution(-1, "True", row.intercept, True, row.intercept, ())]
-    if row.offset is not None:
-        constants.append(RuleContribution(-1, row.offset.words(), row.offset.amount, True, row.offset.amount, ()))
-    return [
-        {
-            "row": row.row,
-            "rule": None if rule.rule < 0 else rule.rule,
-            "condition": rule.condition,
-            "fires": rule.fires,
-            "contribution": row.shown(rule.contribution),
-            "margins": [margin.margin for margin in rule.margins],
-            "factor": None if rule.multiplied is None else rule.multiplied.factor,
-            "factor_value": None if rule.multiplied is None else rule.multiplied.amount,
-            "score": row.shown(row.score),
-            "prediction": row.prediction,
-        }
-        | ({} if row.exposure is None else {"exposure": row.exposure.amount})
-        | ({} if row.between is None else row.between.record(rule.contribution, row.score))
-        for rule in (*constants, *row.rules)
-    ]
-
-
-def _unmet(rule: RuleContribution) -> str:
-    return " & ".join(_with_remark(margin.condition, margin.remark) for margin in rule.margins if not margin.holds)
-
-
-def _reasons(rule: RuleContribution) -> str:
-    return _calculated(rule, [_with_remark(margin.condition, margin.remark) for margin in rule.margins])
-
-
-def reasons_without_margins(rule: RuleContribution) -> str:
-    """Return the conditions of a rule, each with what the row has, and what is multiplied, if anything."""
-    return _calculated(rule, [_with_remark(margin.condition, margin.fact) for margin in rule.margins])
-
-
-def _calculated(rule: RuleContribution, conditions: Sequence[str]) -> str:
-    """Return conditions in words and, if a rule has a factor, how its contribution is calculated."""
-    reasons = " & ".join(conditions)
-    if rule.multiplied is None:
-        return reasons or "always"
-    if not rule.fires:
-        return f"{reasons}: {rule.multiplied.factor}" if isinstance(rule.weight, tuple) else f"{reasons}: {_amount(rule)}"
-    return f"{', and '.join(filter(None, (reasons, rule.multiplied.fact)))}: {rule.multiplied.product}"
-
-
-def _amount(rule: RuleContribution) -> str:
-    """Return the weight for a single score, with the factor if there is one."""
-    return PLAIN.amount(difference(rule.weight), _factor_text(rule))
-
-
-def _factor_text(rule: RuleContribution) -> str | None:
-    return None if rule.multiplied is None else rule.multiplied.factor
-
-
-def _with_remark(condition: str, remark: str) -> str:
-    return f"{condition} ({remark})" if remark else condition
 
 
 def explain(
@@ -433,24 +415,18 @@ def _contributions(index: int, rule: Rule, facts: Facts, outputs: Sequence[str] 
     text = rule.condition.describe(facts.block.columns)
     margins = [_margins(test, facts) for test in rule.condition]
     holds = rule.condition(facts.block)
+    multiplied: list[FactorValue | None] = [None] * len(holds)
+    if rule.factor is not None:
+        factor, named = rule.factor, rule.factor.describe(facts.block.columns)
+        multiplied = [
+            FactorValue(named, facts.value(row, factor.column), amount, *_product(rule, factor, outputs, facts, row))
+            for row, amount in enumerate(factor(facts.block).tolist())
+        ]
     with np.errstate(over="ignore"):  # as in the scores of the model
-        rows = zip(
-            holds.tolist(), row_amounts(rule.where(holds, facts.block)), _factor_values(rule, facts, outputs), strict=True
-        )
+        rows = zip(holds.tolist(), row_amounts(rule.where(holds, facts.block)), multiplied, strict=True)
     return [
-        RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins), multiplied)
-        for row, (fires, added, multiplied) in enumerate(rows)
-    ]
-
-
-def _factor_values(rule: Rule, facts: Facts, outputs: Sequence[str] | None) -> Sequence[FactorValue | None]:
-    """Return what the weight of a rule is multiplied by for each row."""
-    if rule.factor is None:
-        return [None] * len(facts.block)
-    text = rule.factor.describe(facts.block.columns)
-    return [
-        FactorValue(text, facts.value(row, rule.factor.column), amount, *_product(rule, rule.factor, outputs, facts, row))
-        for row, amount in enumerate(rule.factor(facts.block).tolist())
+        RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins), times)
+        for row, (fires, added, times) in enumerate(rows)
     ]
 
 

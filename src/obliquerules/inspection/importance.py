@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Positions, Vector
-from obliquerules.rules import Block, Factor, Membership, Model, Proposition, Rule, Test
+from obliquerules.rules import Block, Membership, Model, Proposition, Rule
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.proposition import Summand
 from obliquerules.rules.text.records import Records, TextTable
 
 
@@ -126,23 +125,16 @@ def _alike(rules: list[Rule], column: int, block: Block, weight: Vector) -> list
     values, position = np.unique(block.matrix[:, column], return_inverse=True)
     mass = np.bincount(position.ravel(), weight, minlength=len(values))
     rows = _with_value(Block(block.columns, np.zeros((len(values), block.n_columns))), column, values)
+    tests = (test for rule in rules for test in rule.condition)
+    terms = dict.fromkeys(term for test in tests for term in ((test,) if isinstance(test, Membership) else test.columns))
+    asked = [term for term in terms if isinstance(term, Membership) and term.column == column]
     # Where nothing is asked of the levels, being missing is still a difference to a sum.
-    answers = [np.isnan(values), *(one(rows) for one in _memberships(rules, column))]
+    answers = [np.isnan(values), *(one(rows) for one in asked)]
     keys = map(tuple, np.column_stack(answers).tolist())
     found: dict[tuple[bool, ...], list[float]] = {}
     for key, value, share in zip(keys, values.tolist(), mass.tolist(), strict=True):
         found.setdefault(key, [value, 0.0])[1] += share
     return [(value, share) for value, share in found.values()]
-
-
-def _memberships(rules: list[Rule], column: int) -> list[Membership]:
-    """Return the conditions on the levels of a column, inside of sums, too."""
-    terms = (term for rule in rules for test in rule.condition for term in _terms(test))
-    return list(dict.fromkeys(term for term in terms if isinstance(term, Membership) and term.column == column))
-
-
-def _terms(test: Test) -> tuple[Summand, ...]:
-    return (test,) if isinstance(test, Membership) else test.columns
 
 
 def _change_to_numbers(rules: list[Rule], column: int, block: Block, weight: Vector, before: Vector) -> Vector:
@@ -200,7 +192,8 @@ class _Slopes:
         if not used:
             return None
         weights = [np.multiply(rule.weight, factor is not None) for rule, factor in zip(rules, factors, strict=True)]
-        inside = [(0, 0) if factor is None else _positions_inside(factor, values) for factor in factors]
+        limits = [(-np.inf, -np.inf) if factor is None else (factor.lower, factor.upper) for factor in factors]
+        inside = [(np.searchsorted(values, low), np.searchsorted(values, high, side="right")) for low, high in limits]
         held = np.clip(values, min(factor.lower for factor in used), max(factor.upper for factor in used))
         centred = held - held[len(held) // 2]
         sums = (np.append(0.0, np.cumsum(one)) for one in (mass, mass * centred))
@@ -241,11 +234,6 @@ class _Slopes:
             for low, high in ((start, turn), (turn, stop))
         )
         return np.asarray(np.abs(before) + np.abs(after))
-
-
-def _positions_inside(factor: Factor, values: Vector) -> tuple[int, int]:
-    """Return the position of the first of sorted values within the limits of a factor, and of the first beyond."""
-    return int(np.searchsorted(values, factor.lower)), int(np.searchsorted(values, factor.upper, side="right"))
 
 
 def _firing_interval(rule: Rule, column: int, values: Vector, block: Block) -> tuple[Positions, Positions]:

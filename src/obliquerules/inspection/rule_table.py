@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
 from obliquerules.inspection.classes import by_class, difference, row_amounts, weights_of
-from obliquerules.rules import Block, Model, Rule, RuleEnsemble
+from obliquerules.rules import Block, Model, Rule
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.text.records import Records, TextTable, without_unused
@@ -99,48 +99,51 @@ class RuleTable(Records[RuleSummary]):
         yield TextTable(lines if with_target else [[*line[:-2], line[-1]] for line in lines])
 
     def _cells(self, rule: RuleSummary) -> list[str]:
+        is_rule_of_many = rule.rule is not None and bool(self.classes)
+        purity = "-"
+        if isinstance(rule.purity, tuple):  # the most frequent class and its share
+            share = max(rule.purity)
+            purity = f"{PLAIN.output(self.classes[rule.purity.index(share)])} {100 * share:.1f} %"
+        elif rule.purity is not None:
+            purity = readable(rule.purity)
         return [
             "" if rule.rule is None else str(rule.rule),
-            *_amounts(rule),
+            # Blank for classes without a weight.
+            *("" if is_rule_of_many and not one else PLAIN.amount(one, rule.factor) for one in weights_of(rule.weight)),
             str(rule.complexity),
             f"{100 * rule.coverage:.1f} %",
             *(() if self.classes else (PLAIN.signed(difference(rule.mean_contribution)),)),
-            "-" if rule.purity is None else self._purity(rule.purity),
+            purity,
             rule.condition,
         ]
-
-    def _purity(self, purity: Weight) -> str:
-        """Return the mean target; of many classes, the most frequent one and its share."""
-        if not isinstance(purity, tuple):
-            return readable(purity)
-        share = max(purity)
-        return f"{PLAIN.output(self.classes[purity.index(share)])} {100 * share:.1f} %"
-
-
-def _amounts(rule: RuleSummary) -> list[str]:
-    """Return the weights as text, with the factor if there is one, blank for classes of which a rule says nothing."""
-    blank = isinstance(rule.weight, tuple) and rule.rule is not None
-    return ["" if blank and not one else PLAIN.amount(one, rule.factor) for one in weights_of(rule.weight)]
 
 
 def rule_table(model: Model, X: NDArray[np.float64] | Block, y: Vector | None, weight: Vector) -> RuleTable:
     """Describe each rule by the rows of X that it covers, given the targets as numbers and the row weights."""
     ensemble = model.ensemble
-    block = ensemble.block(X)
+    block, outputs = ensemble.block(X), ensemble.outputs
     always = np.ones((len(block), 1), dtype=np.bool_)
     covered = weight[:, None] * np.hstack([always, ensemble.fires(block)])
     # The same sum in numerator and denominator makes the share of a rule that covers all rows exactly one.
     mass = covered.sum(axis=0)
-    means = [None] * len(mass) if y is None else _means(y, covered, mass, ensemble.outputs)
-    rules, coverage = (Rule(ensemble.intercept), *ensemble), mass / mass[0]
-    factors = _mean_factors(rules, block, covered, coverage)
-    found = [
-        _summary(ensemble, index - 1, rule, float(coverage[index]), factors[index], means[index])
-        for index, rule in enumerate(rules)
-    ]
-    if ensemble.outputs is not None:
-        return RuleTable(tuple(found), "most frequent", ensemble.outputs)
-    return RuleTable(tuple(found), model.target_name)
+    means = [None] * len(mass) if y is None else _means(y, covered, mass, outputs)
+    found = []
+    for index, rule in enumerate((Rule(ensemble.intercept), *ensemble)):
+        coverage = float(mass[index] / mass[0])
+        factor = coverage if rule.factor is None else float((covered[:, index] * rule.factor(block)).sum() / mass[0])
+        found.append(
+            RuleSummary(
+                index - 1 if index else None,
+                rule.condition.describe(ensemble.columns),
+                rule.weight,
+                rule.complexity,
+                coverage,
+                as_weight(factor * np.asarray(rule.weight)),
+                means[index],
+                None if rule.factor is None else rule.factor.describe(ensemble.columns),
+            )
+        )
+    return RuleTable(tuple(found), model.target_name if outputs is None else "most frequent", outputs or ())
 
 
 def _means(y: Vector, covered: Vector, mass: Vector, outputs: tuple[str, ...] | None) -> list[Weight | None]:
@@ -150,27 +153,3 @@ def _means(y: Vector, covered: Vector, mass: Vector, outputs: tuple[str, ...] | 
     means = np.divide(totals, mass[:, None], out=np.zeros_like(totals), where=mass[:, None] > 0.0)
     found = row_amounts(means[:, 0] if outputs is None else means)
     return [mean if size > 0.0 else None for mean, size in zip(found, mass.tolist(), strict=True)]
-
-
-def _mean_factors(rules: Sequence[Rule], block: Block, covered: Vector, coverage: Vector) -> list[float]:
-    """Return the mean over all rows of what each weight is multiplied by: without a factor, one where the rule applies."""
-    total = covered[:, 0].sum()
-    return [
-        float(share) if rule.factor is None else float((weight * rule.factor(block)).sum() / total)
-        for rule, weight, share in zip(rules, covered.T, coverage, strict=True)
-    ]
-
-
-def _summary(
-    ensemble: RuleEnsemble, index: int, rule: Rule, coverage: float, mean_factor: float, purity: Weight | None
-) -> RuleSummary:
-    return RuleSummary(
-        None if index < 0 else index,
-        rule.condition.describe(ensemble.columns),
-        rule.weight,
-        rule.complexity,
-        coverage,
-        as_weight(mean_factor * np.asarray(rule.weight)),
-        purity,
-        None if rule.factor is None else rule.factor.describe(ensemble.columns),
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import joblib
@@ -139,7 +139,11 @@ class Stability(Records[RuleStability]):
     def _lines(self, rule: RuleStability) -> list[tuple[str, ...]]:
         """Return a line for each weight that has an interval; the first says what the rule is."""
         weights = [
-            (*([PLAIN.output(self.classes[k])] if self.classes else []), PLAIN.amount(weight, rule.factor), _range(*interval))
+            (
+                *([PLAIN.output(self.classes[k])] if self.classes else []),
+                PLAIN.amount(weight, rule.factor),
+                " to ".join(map(PLAIN.signed, interval)),
+            )
             for k, (weight, interval) in enumerate(zip(weights_of(rule.weight), rule.intervals, strict=True))
             if interval is not None
         ]
@@ -147,10 +151,6 @@ class Stability(Records[RuleStability]):
         nothing = ("",) * (3 if self.classes else 2)
         (one, *others) = weights or [nothing]
         return [(*first, *one, rule.condition), *(("", "", *other, "") for other in others)]
-
-
-def _range(low: float, high: float) -> str:
-    return f"{PLAIN.signed(low)} to {PLAIN.signed(high)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,22 +168,16 @@ class Bootstrap:
     groups: NDArray[np.intp]
     can_be_learned: Callable[[NDArray[np.bool_]], bool] | None = None
 
-    @cached_property
-    def _present(self) -> NDArray[np.intp]:
-        return np.unique(self.groups)
-
     def draw(self, seed: int) -> Vector:
         """Return how often each row is drawn."""
         rng = np.random.default_rng(seed)
-        n = len(self.groups)
+        n, present = len(self.groups), np.unique(self.groups)
         while True:
             counts = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
-            if self._will_do(counts):
+            if (np.bincount(self.groups, counts)[present] > 0.0).all() and (
+                self.can_be_learned is None or self.can_be_learned(counts > 0.0)
+            ):
                 return counts
-
-    def _will_do(self, counts: Vector) -> bool:
-        complete = bool((np.bincount(self.groups, counts)[self._present] > 0.0).all())
-        return complete and (self.can_be_learned is None or self.can_be_learned(counts > 0.0))
 
 
 def stability(
@@ -206,30 +200,26 @@ def stability(
         parallel = CountedCalls(n_jobs, "refits", n_bootstraps, (0.0, REFITS), parts=True)
         overlaps = np.array(parallel(joblib.delayed(again)(seed) for seed in seeds[:n_bootstraps]))
         intervals = weight_intervals(bootstrap, reweighing(ensemble, task, method), confidence, seeds[n_bootstraps:])
+
+    def interval(rule: Rule, ends: Vector) -> Interval | tuple[Interval | None, ...]:
+        """Return an interval that reaches the weight, or one for each class with a weight."""
+        if isinstance(rule.weight, tuple):
+            each = [interval(Rule(weight), one) if weight else None for weight, one in zip(rule.weight, ends, strict=True)]
+            return tuple(each)  # type: ignore[arg-type]  # of one weight there is one interval
+        return min(rule.weight, float(ends[0])), max(rule.weight, float(ends[1]))
+
     rules = [
         RuleStability(
             rule.condition.describe(ensemble.columns),
             float(np.mean(overlaps[:, index] >= overlap)),
             float(np.mean(overlaps[:, index])),
             rule.weight,
-            _intervals_of(rule, intervals[index]),
+            interval(rule, intervals[index]),
             None if rule.factor is None else rule.factor.describe(ensemble.columns),
         )
         for index, rule in enumerate(ensemble)
     ]
     return Stability(tuple(rules), n_bootstraps, overlap, confidence, ensemble.outputs or ())
-
-
-def _intervals_of(rule: Rule, ends: Vector) -> Interval | tuple[Interval | None, ...]:
-    """Return the ends of an interval as numbers; with many classes, of one for each class that the rule speaks for."""
-    if not isinstance(rule.weight, tuple):
-        return _reaching(rule.weight, ends)
-    return tuple(_reaching(rule.weight[k], one) if k in rule.classes_with_weight else None for k, one in enumerate(ends))
-
-
-def _reaching(weight: float, ends: Vector) -> Interval:
-    """Return an interval that reaches the weight of the model."""
-    return min(weight, float(ends[0])), max(weight, float(ends[1]))
 
 
 def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
@@ -240,10 +230,11 @@ def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
 def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
     """Return a function that fits the weights of the rules, with their conditions fixed, to rows drawn any number of times."""
     patterns, start = FiringPatterns.of_ensemble(ensemble, task.X).with_offset(task.offset), ensemble.weight_table
+    ridge_of_draws = min(method.growth_ridge, LARGEST_RIDGE_OF_DRAWS)
 
     def reweigh(counts: Vector) -> Vector:
         weight = counts * task.weight
-        ridge = method.penalty(task.loss, task.y, weight, min(method.growth_ridge, LARGEST_RIDGE_OF_DRAWS))
+        ridge = method.penalty(task.loss, task.y, weight, task.class_weights, ridge_of_draws)
         scale = factor_scales(ensemble, task.X, weight)
         return refit(patterns, task.y, weight, task.loss, ridge, start, scale=scale)[1:]
 
@@ -289,17 +280,15 @@ def _unseen_as_missing(X: Block) -> Block:
 
 def overlaps_of_rules(ensemble: RuleEnsemble, others: RuleEnsemble, X: Block) -> Vector:
     """Return the overlap of each rule of an ensemble with the most similar one of another, if any; see `Stability`."""
-    mine, theirs = (np.array([_factor_column(rule) for rule in rules], dtype=np.intp) for rules in (ensemble, others))
+    mine, theirs = (
+        np.array([-1 if rule.factor is None else rule.factor.column for rule in rules], dtype=np.intp)
+        for rules in (ensemble, others)
+    )
     fires, other_fires, best = ensemble.fires(X), others.fires(X), np.zeros(len(ensemble))
     for column in np.unique(mine).tolist():
         same, compared = fires[:, mine == column], other_fires[:, theirs == column]
         best[mine == column] = best_overlaps(same, compared, complements=column < 0)
     return best
-
-
-def _factor_column(rule: Rule) -> int:
-    """Return the column of the factor of a rule; -1 if it has none."""
-    return -1 if rule.factor is None else rule.factor.column
 
 
 def best_overlaps(covers: NDArray[np.bool_], others: NDArray[np.bool_], *, complements: bool = True) -> Vector:

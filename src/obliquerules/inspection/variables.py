@@ -69,22 +69,18 @@ def with_values(model: Model, parameter: str, given: Values, numbers: Vector) ->
 def number_of(column: Column, what: str, value: Any) -> float:
     """Return the number that a block has for a value of a column."""
     if column.levels is not None:
-        return _code(column, what, value)
+        level = as_level(value)
+        if column.is_truth and level in (0, 1):
+            level = bool(level)  # as in a table of numbers
+        code = column.codes.get((type(level), level)) if isinstance(level, str | int | bool) else None
+        if code is None:
+            raise ValueError(f"{what} must be one of its levels, {listed_levels(column.levels)}; got {value!r}.")
+        return float(code)
     if column.kind in ("date", "time") and isinstance(value, str | datetime.date):
         return _seconds(what, value) / seconds_in(column.kind)
     if column.kind == "duration" and isinstance(value, datetime.timedelta):
         return value.total_seconds() / DAY
     return _as_number(what, value)
-
-
-def _code(column: Column, what: str, value: Any) -> float:
-    level = as_level(value)
-    if column.is_truth and level in (0, 1):
-        level = bool(level)  # as in a table of numbers
-    code = column.codes.get((type(level), level)) if isinstance(level, str | int | bool) else None
-    if code is None:
-        raise ValueError(f"{what} must be one of its levels, {listed_levels(column.levels or ())}; got {value!r}.")
-    return float(code)
 
 
 def _seconds(what: str, value: str | datetime.date) -> float:
@@ -165,16 +161,12 @@ def value_of(column: Column, number: float) -> Value:
     if column.kind not in ("date", "time", "duration"):
         return number
     try:
-        return _moment(column.kind, number)
+        if column.kind == "duration":
+            return datetime.timedelta(days=number)
+        moment = EPOCH + number * datetime.timedelta(seconds=seconds_in(column.kind))
     except OverflowError:  # no date of the calendar
         return number
-
-
-def _moment(kind: str, number: float) -> Value:
-    if kind == "duration":
-        return datetime.timedelta(days=number)
-    moment = EPOCH + number * datetime.timedelta(seconds=seconds_in(kind))
-    return moment.date() if kind == "date" and number.is_integer() else moment
+    return moment.date() if column.kind == "date" and number.is_integer() else moment
 
 
 def value_text(value: Value, *, rounded: bool = False) -> str:

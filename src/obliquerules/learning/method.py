@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Matrix, Positions, Vector
-from obliquerules.data.sample import Sample
+from obliquerules.data.sample import Sample, hash_rows
 from obliquerules.learning.refit import factor_scales, fitted_weights
 from obliquerules.losses import Loss
 from obliquerules.parameters import check_declared, jobs, real, seed, verbosity, whole_or_none
-from obliquerules.rules import Block, Columns, RuleEnsemble
+from obliquerules.rules import Block, Columns, Labels, RuleEnsemble
 from obliquerules.rules.columns import Range
-from obliquerules.rules.labels import Labels
 from obliquerules.status_line import Stopwatch
+
+# What the rows of each class are multiplied by.
+ClassWeights = tuple[float, ...] | None
 
 # More rows make the search longer in proportion, and risks at equal complexity lower by a per cent or less on average.
 SEARCH_ROWS = 20_000
@@ -76,6 +78,8 @@ class Task:
         Started when the fit began.
     given : GivenRows or None
         All rows that were given; None if none of them has weight zero.
+    class_weights : tuple of float or None
+        By what the weights of the rows of each class were multiplied.
     """
 
     X: Block
@@ -89,6 +93,7 @@ class Task:
     frequency: Vector | None = None
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     given: GivenRows | None = None
+    class_weights: ClassWeights = None
 
     @property
     def columns(self) -> Columns:
@@ -212,9 +217,6 @@ class Method(ABC):
     random_state: Any = seed("Seeds everything that is random.")
     verbose: int = verbosity("If not zero, report progress on standard error.")
 
-    # By what the rows of each class were multiplied; no parameter, because it depends on the rows.
-    class_weights: tuple[float, ...] | None = None
-
     def __post_init__(self) -> None:
         check_declared(self)
         self.check()
@@ -242,14 +244,14 @@ class Method(ABC):
         """Return the same method, silent and with another seed, for fits inside a fit."""
         return dataclasses.replace(self, random_state=seed, verbose=0)
 
-    def penalty(self, loss: Loss, y: Vector, weight: Vector, ridge: float | None = None) -> Any:
+    def penalty(self, loss: Loss, y: Vector, weight: Vector, class_weights: ClassWeights, ridge: float | None = None) -> Any:
         """Return a ridge in units of the loss, for each class if there are many; by default, that of growth.
 
         Class weights do not lower it: where they leave hardly anything of a class, its curvature vanishes.
         """
         curvature = loss.curvature(y, weight)
-        if self.class_weights is not None:
-            before = weight / np.asarray(self.class_weights)[y.astype(np.intp)]
+        if class_weights is not None:
+            before = weight / np.asarray(class_weights)[y.astype(np.intp)]
             curvature = np.maximum(curvature, loss.curvature(y, before))
         return (self.growth_ridge if ridge is None else ridge) * curvature
 
@@ -258,16 +260,65 @@ class Method(ABC):
         """The ridge with which rules are learned, in rows."""
         return float(self.ridge)
 
-    def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: Mask) -> Vector:
+    def refitted(
+        self,
+        ensemble: RuleEnsemble,
+        sample: Sample,
+        loss: Loss,
+        start: Vector,
+        fixed: Mask,
+        class_weights: ClassWeights = None,
+    ) -> Vector:
         """Return weights fitted as in `grow`; fixed ones keep their start."""
-        ridge = self.penalty(loss, sample.y, sample.weight)
+        ridge = self.penalty(loss, sample.y, sample.weight, class_weights)
         return fitted_weights(ensemble, sample, loss, ridge, start, free=~fixed)
 
-    def penalised_loss(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss) -> float:
+    def penalised_loss(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, class_weights: ClassWeights) -> float:
         """Return what `refitted` minimises, as a mean over rows."""
-        scale, ridge = factor_scales(ensemble, sample.X, sample.weight), self.penalty(loss, sample.y, sample.weight)
+        scale = factor_scales(ensemble, sample.X, sample.weight)
+        ridge = self.penalty(loss, sample.y, sample.weight, class_weights)
         table = ensemble.weight_table
         weights = table if scale is None else table * scale.reshape(-1, *[1] * (table.ndim - 1))
         with np.errstate(over="ignore", invalid="ignore"):  # weights typed by hand may be of any size
             penalty = 0.5 * float(np.sum(ridge * np.sum(weights[1:] ** 2, axis=0))) / float(np.add.reduce(sample.weight))
             return loss.risk(sample.y, sample.scores(ensemble), sample.weight) + penalty
+
+
+def grow_in_class_order(task: Task, grow: Callable[[Task], Growth]) -> Growth:
+    """Grow with many classes ordered by a hash of their rows, so that new labels give the same rules."""
+    if not task.loss.output_shape:
+        return grow(task)
+    place = places_of_classes(task)
+    growth = grow(in_order(task, place))
+    restored = []
+    for ensemble in growth.path:
+        rules = [dataclasses.replace(rule, weight=tuple(rule.weights[one] for one in place)) for rule in ensemble]
+        outputs = None if ensemble.outputs is None else [ensemble.outputs[one] for one in place]
+        restored.append(RuleEnsemble(rules, [ensemble.intercepts[one] for one in place], ensemble.columns, outputs))
+    return dataclasses.replace(growth, path=tuple(restored))
+
+
+def places_of_classes(task: Task) -> Positions:
+    """Return the place of each class, by its rows and not by its label."""
+    counted = task.weight > 0.0
+    codes = task.y[counted].astype(np.intp)
+    key = hash_rows(task.X.matrix[counted], np.zeros(len(codes)))
+    sums = []
+    for output in range(task.loss.n_classes):
+        mine = codes == output
+        # Unsigned sums that overflow begin again at zero, so that no order counts; equal rows are one.
+        sums.append((int(np.unique(key[mine]).sum(dtype=np.uint64)), float(np.sort(task.weight[counted][mine]).sum())))
+    place = np.empty(len(sums), dtype=np.intp)
+    place[sorted(range(len(sums)), key=lambda output: sums[output])] = np.arange(len(sums))
+    return place
+
+
+def in_order(task: Task, place: Positions) -> Task:
+    """Return a task with its classes at these places."""
+    labels, order = task.labels, np.argsort(place)
+    if labels is not None:
+        labels = Labels(tuple(labels.values[output] for output in order), labels.dtype)
+    offset = None if task.offset is None else task.offset[:, order]
+    weights = None if task.class_weights is None else tuple(task.class_weights[output] for output in order)
+    y = place[task.y.astype(np.intp)].astype(np.float64)
+    return dataclasses.replace(task, y=y, labels=labels, offset=offset, class_weights=weights)

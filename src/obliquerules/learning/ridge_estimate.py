@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.data.sample import Groups, Sample
+from obliquerules.learning.cached import clear_cache
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns
 from obliquerules.learning.refit import JUDGED, TINY, factor_scales, free_weights, refit, weight_finder, whitened
 from obliquerules.losses import NO_FORMULA, Loss
@@ -125,30 +126,11 @@ class Entries:
                 yield first[begin : begin + at_a_time, None] + np.arange(size)
 
 
-class Fitted(Protocol):
-    """An ensemble as the weights of firing patterns."""
-
-    @property
-    def patterns(self) -> Patterns:
-        """The values of the terms."""
-        ...
-
-    @property
-    def weights(self) -> Matrix:
-        """The constant and the weights, for each class if there are many."""
-        ...
-
-    @property
-    def complexity(self) -> int:
-        """The complexity of the ensemble."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class FittedEnsemble:
     """An ensemble on rows, with weights in the units of a ridge."""
 
-    patterns: FiringPatterns
+    patterns: Patterns
     weights: Matrix
     complexity: int
 
@@ -164,7 +146,7 @@ class FittedEnsemble:
 
 
 def estimated_ridges(
-    ensembles: Sequence[Fitted],
+    ensembles: Sequence[FittedEnsemble],
     rows: Observations,
     penalty: Callable[[float], Any],
     weights_per_unit: float,
@@ -228,12 +210,20 @@ def ridges_for(n_rows: float) -> tuple[float, ...]:
     return tuple(ridge for ridge in ridges if ridge >= 1.0 or ridge * n_rows >= ROWS_FOR_LESS)
 
 
-def expected_losses(one: Fitted, rows: Observations, ridges: Sequence[Any], weights_per_unit: float) -> Vector:
+def expected_losses(one: FittedEnsemble, rows: Observations, ridges: Sequence[Any], weights_per_unit: float) -> Vector:
     """Return the expected loss of an ensemble on new rows for each of some ridges.
 
     The more the conditions lower the loss, the less of that is due to chance, and the less optimistic is the search for them.
     """
-    training, new = left_out_losses(one, rows, ridges)
+    if rows.loss.family == NO_FORMULA or rows.groups is not None:
+        training, new = np.array([_left_out_loss(one, rows, ridge) for ridge in ridges]).T
+    else:
+        offset, entries = np.zeros(len(rows.y)) if rows.offset is None else rows.offset, rows.entries
+        finder = weight_finder(one.patterns.of_rows(one.patterns.design).T, rows.y, rows.weight, offset, rows.loss, 0.0)
+        penalties = np.array([float(ridge) for ridge in ridges])
+        training, new = finder.left_out(one.weights, penalties, entries.part, entries.counted, TINY, MOST_LEVERAGE)
+    # A path of ensembles has more of what can be computed again than memory holds.
+    clear_cache(one.patterns)
     n = float(np.add.reduce(rows.weight))
     deviance = np.array([rows.loss.profile_deviance(float(total), n) for total in training])
     fall = np.maximum(rows.loss.profile_deviance(rows.constant_loss, n) - deviance, 0.0)
@@ -243,19 +233,7 @@ def expected_losses(one: Fitted, rows: Observations, ridges: Sequence[Any], weig
     return np.asarray(training + weights_per_rule * np.maximum(new - training, 0.0))
 
 
-def left_out_losses(one: Fitted, rows: Observations, ridges: Sequence[Any]) -> tuple[Vector, Vector]:
-    """Return the losses of training rows and of left-out rows for each ridge."""
-    if rows.loss.family == NO_FORMULA or rows.groups is not None:
-        training, new = zip(*(_left_out_loss(one, rows, ridge) for ridge in ridges), strict=True)
-        return np.array(training), np.array(new)
-    offset, entries = np.zeros(len(rows.y)) if rows.offset is None else rows.offset, rows.entries
-    finder = weight_finder(one.patterns.of_rows(one.patterns.design).T, rows.y, rows.weight, offset, rows.loss, 0.0)
-    penalties = np.array([float(ridge) for ridge in ridges])
-    found: tuple[Vector, Vector] = finder.left_out(one.weights, penalties, entries.part, entries.counted, TINY, MOST_LEVERAGE)
-    return found
-
-
-def _left_out_loss(one: Fitted, rows: Observations, ridge: Any) -> tuple[float, float]:
+def _left_out_loss(one: FittedEnsemble, rows: Observations, ridge: Any) -> tuple[float, float]:
     patterns = one.patterns.with_offset(rows.offset)
     weights = refit(patterns, rows.y, rows.weight, rows.loss, ridge, one.weights, tolerance=JUDGED)
     score = rows.with_offset(one.patterns.scores(weights))
@@ -263,7 +241,7 @@ def _left_out_loss(one: Fitted, rows: Observations, ridge: Any) -> tuple[float, 
     return rows.total_loss(score), float(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
 
 
-def left_out_scores(one: Fitted, rows: Observations, weights: Matrix, score: Matrix, ridge: Any) -> Matrix:
+def left_out_scores(one: FittedEnsemble, rows: Observations, weights: Matrix, score: Matrix, ridge: Any) -> Matrix:
     """Return the score of each entry left out of the fit, by one Newton step.
 
     Exact for the squared loss. With many classes, the step is taken for each class by itself.
@@ -276,7 +254,7 @@ def left_out_scores(one: Fitted, rows: Observations, weights: Matrix, score: Mat
     return np.asarray(score[row] + np.column_stack(shifts).reshape(score[row].shape))
 
 
-def _shift(one: Fitted, rows: Observations, gradient: Vector, hessian: Vector, ridge: float, free: Mask) -> Vector:
+def _shift(one: FittedEnsemble, rows: Observations, gradient: Vector, hessian: Vector, ridge: float, free: Mask) -> Vector:
     """Return the changes of scores when entries are left out."""
     design, by_pattern, entries = one.patterns.design[:, free], one.patterns.sums(rows.weight * hessian), rows.entries
     pull, curved = entries.part * gradient[entries.row], entries.part * hessian[entries.row]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,26 +132,17 @@ class _Way:
         return ensemble.with_rules((*rules[: self.index], *changed, *rules[self.index + 1 :]))
 
 
-@dataclass(frozen=True, eq=False)
 class _Rows:
     """The training rows with their targets, and which of them meet each condition."""
 
-    task: Task
-    met: dict[Conjunction, Mask] = field(default_factory=dict)
-    scales: dict[tuple[Conjunction, Factor | None], float] = field(default_factory=dict)
-
-    @cached_property
-    def targets(self) -> Targets:
-        sample = self.task.sample
-        return Targets(self.task.loss.in_shares(sample.y), sample.weight, self.task.loss, sample.offset)
-
-    @cached_property
-    def shortening(self) -> Shortening:
-        return Shortening(self.task.sample.X)
-
-    @cached_property
-    def dropping(self) -> Dropping:
-        return Dropping(self.shortening)
+    def __init__(self, task: Task) -> None:
+        sample, loss = task.sample, task.loss
+        self.task = task
+        self.targets = Targets(loss.in_shares(sample.y), sample.weight, loss, sample.offset)
+        self.shortening = Shortening(sample.X)
+        self.dropping = Dropping(self.shortening)
+        self.met: dict[Conjunction, Mask] = {}
+        self.scales: dict[tuple[Conjunction, Factor | None], float] = {}
 
     # ---- no row changes side
 

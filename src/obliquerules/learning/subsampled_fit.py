@@ -54,7 +54,7 @@ def grown(method: Method, task: Task, rows: RowBlocks | None = None, n_rows: int
             if method.free_weights:
                 line.begin("weights of all rows", 1.0, 1.0)
                 ridges = growth.ridges or [None] * len(growth.path)
-                penalties = [method.penalty(loss, some.y, some.weight, ridge) for ridge in ridges]
+                penalties = [method.penalty(loss, some.y, some.weight, task.class_weights, ridge) for ridge in ridges]
                 growth = refitted(growth, some, rows, loss, penalties)
         used = used_columns(growth.path)
         ends = rows.fold(lambda block: TypicalRanges.of(block.X, block.weight, used))

@@ -8,9 +8,8 @@ from obliquerules.learning.boosting.design_matrix import Inputs
 from obliquerules.learning.boosting.learner import ONE_FOR_BOTH_SIGNS, GreedyLearner
 from obliquerules.learning.boosting.loop import CriterionSearch
 from obliquerules.learning.boosting.oblique import PoolProposer
-from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.refinement import Refiner
-from obliquerules.learning.boosting.selection import InformationSelection
+from obliquerules.learning.boosting.selection import InformationSelection, Record
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftConditions
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.terms import Candidate

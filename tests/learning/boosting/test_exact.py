@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from obliquerules.learning.boosting.axis import AxisProposer, SortedColumns
-from obliquerules.learning.boosting.exact import ExactLearner
-from obliquerules.learning.boosting.learner import GreedyLearner
+from obliquerules.learning.boosting.learner import ExactLearner, GreedyLearner
 from obliquerules.learning.boosting.loop import boost
-from obliquerules.learning.boosting.objective import OBJECTIVES
-from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.boosting.selection import ObjectiveSelection
+from obliquerules.learning.boosting.selection import ObjectiveSelection, Record
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.learning.boosting.terms import OBJECTIVES, Candidate
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Conjunction, Proposition
 

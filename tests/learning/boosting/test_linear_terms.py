@@ -28,8 +28,7 @@ from obliquerules.learning.boosting.linear_terms import (
     slopes_in,
 )
 from obliquerules.learning.boosting.loop import first_stage
-from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.boosting.selection import InformationSelection
+from obliquerules.learning.boosting.selection import InformationSelection, Record
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES

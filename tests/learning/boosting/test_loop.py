@@ -24,8 +24,7 @@ from obliquerules.learning.boosting.loop import (
     without_weakest,
 )
 from obliquerules.learning.boosting.oblique import ObliqueProposer
-from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.boosting.selection import ValidationSelection
+from obliquerules.learning.boosting.selection import Record, ValidationSelection
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.firing_patterns import FiringPatterns

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from obliquerules.learning.boosting.progress import Progress
+from obliquerules.learning.boosting.loop import Progress
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.status_line import StatusLine, Stopwatch
 

@@ -7,8 +7,7 @@ from sklearn.metrics import mean_poisson_deviance
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.learning.boosting.loop import boost
 from obliquerules.learning.boosting.oblique import PoolProposer
-from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.boosting.selection import InformationSelection
+from obliquerules.learning.boosting.selection import InformationSelection, Record
 from obliquerules.learning.boosting.stage import Stage
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES

@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from obliquerules import TGBClassifier, TGBRegressor
-from obliquerules.learning.boosting.objective import OBJECTIVES
+from obliquerules.learning.boosting.terms import OBJECTIVES
 from obliquerules.learning.boosting.tgb import SEARCHES, SELECTIONS, STRATEGIES, TGB
 
 from .tasks import LOSS_NAMES, data, estimator_of, ordered, task_of

@@ -11,7 +11,6 @@ from obliquerules.learning.nets.adam import (
     Floats,
     NetworkParameters,
     Phase,
-    falling_linearly,
     train,
 )
 
@@ -25,7 +24,7 @@ def distance(parameters: NetworkParameters) -> tuple[Floats, dict[str, Floats]]:
 
 def test_the_minimum_is_found() -> None:
     parameters: NetworkParameters = {"place": np.zeros(3)}
-    train(parameters, [Phase(distance, Adam(["place"], 0.1), 500, schedule=falling_linearly)])
+    train(parameters, [Phase(distance, Adam(["place"], 0.1), 500, falling=True)])
     np.testing.assert_allclose(parameters["place"], TARGET, atol=1e-3)
 
 
@@ -35,7 +34,7 @@ def test_soft_thresholding_by_the_reach_of_each_entry_gives_the_l1_solution_with
         place[...] = np.sign(place) * np.maximum(np.abs(place) - most, 0.0)
 
     parameters: NetworkParameters = {"place": np.array([1.0, 1.0, 1.0])}
-    train(parameters, [Phase(distance, Adam(["place"], 0.1), 2000, shrink, falling_linearly)])
+    train(parameters, [Phase(distance, Adam(["place"], 0.1), 2000, shrink, falling=True)])
     np.testing.assert_allclose(parameters["place"], [1.5, -0.5, 0.0], atol=1e-3)
     assert parameters["place"][2] == 0.0
 

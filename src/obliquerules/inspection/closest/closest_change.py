@@ -17,10 +17,17 @@ from obliquerules.data.offsets import model_offset
 from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal, same_distance
 from obliquerules.inspection.closest.search import ChangeSearch, search_all
 from obliquerules.inspection.variables import Facts, Value, days_text, value_text
-from obliquerules.rules import Block, Model, RuleEnsemble
+from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import DAY, Level
 from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.text.records import Records, TextTable
+
+# How changes without a difference count.
+KINDS = (
+    "another level counts as one",
+    "a level that was missing counts as one",
+    "a number that was missing counts as one and its distance from the median",
+)
 
 
 @dataclass(frozen=True)
@@ -46,12 +53,34 @@ class VariableChange:
         """The difference in words; None if the values have none."""
         before, after = self.before, self.after
         if isinstance(before, float) and isinstance(after, float):
-            return _signed_number(after - before)
-        if isinstance(before, datetime.timedelta) and isinstance(after, datetime.timedelta):
-            return _signed_days(after - before)
+            return f"{'-' if after < before else '+'}{readable(abs(after - before))}"
         if isinstance(before, datetime.date) and isinstance(after, datetime.date):
-            return _signed_days(_at_midnight(after) - _at_midnight(before))
+            before, after = (
+                moment if isinstance(moment, datetime.datetime) else datetime.datetime.combine(moment, datetime.time())
+                for moment in (before, after)
+            )
+            return _days(after - before)
+        if isinstance(before, datetime.timedelta) and isinstance(after, datetime.timedelta):
+            return _days(after - before)
         return None
+
+    @property
+    def size(self) -> str:
+        """The difference and the distance in words."""
+        if self.step is None:
+            return f"(counts as {readable(self.distance)})"
+        return f"({self.step}, {_deviations(self.distance)})"
+
+    @property
+    def counts_as(self) -> str:
+        """How a change without a difference counts; empty if it has one."""
+        if self.step is not None:
+            return ""
+        if self.before is not None:
+            return KINDS[0]
+        if isinstance(self.after, float | datetime.date | datetime.timedelta):
+            return KINDS[2]
+        return KINDS[1]
 
 
 @dataclass(frozen=True)
@@ -100,28 +129,26 @@ class ClosestChange(Records[VariableChange]):
     def _parts(self) -> Iterator[str | TextTable]:
         now = f"The prediction is {_prediction_text(self.before)}"
         if self.row is None:
-            yield f"{now}. {self._failure()}"
+            hidden = "one so close to its bounds that rounding hides it may exist"
+            why = (
+                f"No change within the given ranges makes it {self.wanted}."
+                if self.proven
+                else f"No change was found that makes it {self.wanted}, but "
+                f"{'not all were tried: raise max_steps' if self.limited else hidden}."
+            )
+            yield f"{now}. {why}"
         elif not self.changes:
             yield f"{now}: it is {self.wanted} already."
         else:
             yield f"{now}. To make it {self.wanted}, change"
-            lines = [(f"{c.variable}:", f"{value_text(c.before)} -> {value_text(c.after)}", _size(c)) for c in self.changes]
+            lines = [(f"{c.variable}:", f"{value_text(c.before)} -> {value_text(c.after)}", c.size) for c in self.changes]
             yield TextTable(lines, headed=False, indent="  ")
             yield self._certificate()
 
-    def _failure(self) -> str:
-        """Say why there is no change."""
-        if self.proven:
-            return f"No change within the given ranges makes it {self.wanted}."
-        why = (
-            "not all were tried: raise max_steps"
-            if self.limited
-            else "one so close to its bounds that rounding hides it may exist"
-        )
-        return f"No change was found that makes it {self.wanted}, but {why}."
-
     def _certificate(self) -> str:
-        size = f"That is a distance of {_deviations(self.distance)} in all{self._counting()}"
+        kinds = ", ".join(kind for kind in KINDS if kind in {change.counts_as for change in self.changes})
+        counting = f" ({kinds})" if kinds else ""
+        size = f"That is a distance of {_deviations(self.distance)} in all{counting}"
         if not self.proven:
             return (
                 f"{size}. It is the best that was found, and not proven to be the closest: none is below {_floor(self.bound)}."
@@ -130,46 +157,14 @@ class ClosestChange(Records[VariableChange]):
             return f"{size}, and no smaller change within the given ranges does it."
         return f"{size}; none of less than {_floor(self.bound)} within the given ranges does it."
 
-    def _counting(self) -> str:
-        """Say how changes without a difference count."""
-        odd = [change for change in self.changes if change.step is None]
-        kinds = {
-            "another level counts as one": any(change.before is not None for change in odd),
-            "a level that was missing counts as one": any(change.before is None and not _is_amount(change) for change in odd),
-            "a number that was missing counts as one and its distance from the median": any(
-                change.before is None and _is_amount(change) for change in odd
-            ),
-        }
-        said = ", ".join(words for words, is_so in kinds.items() if is_so)
-        return f" ({said})" if said else ""
 
-
-def _is_amount(change: VariableChange) -> bool:
-    """Say whether a variable has become a number, a date, a time or a duration."""
-    return isinstance(change.after, float | datetime.date | datetime.timedelta)
-
-
-def _at_midnight(moment: datetime.date) -> datetime.datetime:
-    return moment if isinstance(moment, datetime.datetime) else datetime.datetime.combine(moment, datetime.time())
-
-
-def _signed_number(difference: float) -> str:
-    return f"{'-' if difference < 0.0 else '+'}{readable(abs(difference))}"
-
-
-def _signed_days(difference: datetime.timedelta) -> str:
+def _days(difference: datetime.timedelta) -> str:
     days = difference.total_seconds() / DAY
     return f"{'-' if days < 0.0 else '+'}{days_text(abs(days))}"
 
 
 def _prediction_text(prediction: Any) -> str:
     return readable(prediction) if isinstance(prediction, float) else repr(prediction)
-
-
-def _size(change: VariableChange) -> str:
-    if change.step is None:
-        return f"(counts as {readable(change.distance)})"
-    return f"({change.step}, {_deviations(change.distance)})"
 
 
 def _deviations(distance: float) -> str:
@@ -215,18 +210,26 @@ def closest_change(
     def predict(row: Vector) -> Any:
         return model.predict(Block(columns, row[None, :]), given).tolist()[0]
 
-    matrix = rows.matrix if isinstance(rows, Block) else rows
-    outcome = search_all(_at_offset(model, given), region, goal, matrix, max_steps)
+    ensemble, matrix = model.ensemble, rows.matrix if isinstance(rows, Block) else rows
+    if given is not None and model.offset is not None and model.offset.kind == "offset":
+        ensemble = ensemble.with_rules(ensemble.rules, np.asarray(ensemble.intercept) + given[0])
+    outcome = search_all(ensemble, region, goal, matrix, max_steps)
     limited = outcome.n_steps >= max_steps and not outcome.proven
     found = ClosestChange((), None, math.inf, outcome.bound, outcome.proven, predict(region.x), None, goal.words, limited)
     if outcome.search is None:
         return found
     row = _shortened(outcome.search, tolerance)
     facts = Facts(Block(columns, np.vstack([region.x, row])), {(i, j): word for j, word in words.items() for i in (0, 1)})
-    distance, after = outcome.search.region.distance(row), predict(row)
+    known, changes = outcome.search.region, []  # in which nothing more is missing
+    for j in region.moved(row):
+        share = float(region.cost[j]) if j in (*region.choices, *region.unknown) else 0.0
+        if j not in region.choices:
+            share += float(abs(row[j] - known.x[j]) / region.unit[j] * region.cost[j])
+        changes.append(VariableChange(facts.column(j).name, facts.value(0, j), facts.value(1, j), share))
+    distance, after = known.distance(row), predict(row)
     return replace(
         found,
-        changes=tuple(_changes(facts, region, outcome.search.region)),
+        changes=tuple(sorted(changes, key=lambda change: -change.distance)),
         row=tuple(facts.value(1, column) for column in range(len(row))),
         distance=distance,
         bound=min(outcome.bound, distance),
@@ -235,49 +238,20 @@ def closest_change(
     )
 
 
-def _at_offset(model: Model, given: Vector | None) -> RuleEnsemble:
-    """Return the ensemble that predicts, with the offset of a row in its constant."""
-    ensemble = model.ensemble
-    if given is None or model.offset is None or model.offset.kind != "offset":
-        return ensemble
-    return ensemble.with_rules(ensemble.rules, np.asarray(ensemble.intercept) + given[0])
-
-
-def _changes(facts: Facts, region: Feasible, known: Feasible) -> list[VariableChange]:
-    """Return the changes from the first row to the second, the largest first; in the known region nothing more is missing."""
-    row = facts.block.matrix[1]
-    changes = []
-    for column in region.moved(row):
-        distance = region.cost[column] if column in (*region.choices, *region.unknown) else 0.0
-        if column not in region.choices:
-            distance += abs(row[column] - known.x[column]) / region.unit[column] * region.cost[column]
-        name, before, after = facts.column(column).name, facts.value(0, column), facts.value(1, column)
-        changes.append(VariableChange(name, before, after, float(distance)))
-    return sorted(changes, key=lambda change: -change.distance)
-
-
 def _shortened(search: ChangeSearch, tolerance: float) -> Vector:
     """Return the best row in short decimals, as far as the tolerance on the distance allows."""
     region, row = search.region, np.array(search.best)
-    moved = np.flatnonzero((row != region.x) & ~region.whole & region.free)
+    moved = np.flatnonzero((row != region.x) & ~region.whole & region.free).tolist()
     allowed = max(tolerance, same_distance(search.least)) / max(1, len(moved))
     for j in moved:
-        for value in _short_values(float(row[j]), float(allowed / region.cost[j] * region.unit[j]), float(region.x[j])):
+        value, unchanged, reach = float(row[j]), float(region.x[j]), float(allowed / region.cost[j] * region.unit[j])
+        ends = ((value - reach, value + reach), (value, value + reach), (value - reach, value))
+        short = {shortest_decimal(low, high) for low, high in ends}
+        tried = sorted(short, key=lambda number: (significant_digits(number), abs(number - value)))
+        for candidate in [unchanged] * (abs(value - unchanged) <= reach) + tried:
             shorter = row.copy()
-            shorter[j] = value
-            if region.lower[j] <= value <= region.upper[j] and search.wanted(shorter):
+            shorter[j] = candidate
+            if region.lower[j] <= candidate <= region.upper[j] and search.wanted(shorter):
                 row = shorter
                 break
     return row
-
-
-def _short_values(value: float, reach: float, unchanged: float) -> Iterator[float]:
-    """Yield numbers within reach of a value: the one before the change, if it is, and then the shortest ones on either side."""
-    if abs(value - unchanged) <= reach:
-        yield unchanged
-    candidates = {
-        shortest_decimal(value - reach, value + reach),
-        shortest_decimal(value, value + reach),
-        shortest_decimal(value - reach, value),
-    }
-    yield from sorted(candidates, key=lambda number: (significant_digits(number), abs(number - value)))

@@ -66,11 +66,6 @@ class Program:
         self.least.append(least)
         self.kinds.append(kind)
 
-    def drop_last(self) -> None:
-        """Remove the inequality that was added last."""
-        for each in (self.rows, self.least, self.kinds):
-            each.pop()
-
     def range_of(self, terms: Terms) -> tuple[float, float]:
         """Return the least and the greatest value of a sum within the bounds of its variables."""
         ends = [[weight * end for end in self.bounds[variable]] for variable, weight in terms.items() if weight]
@@ -147,6 +142,8 @@ class ChangeProgram(Program):
         The score, or each lead of a class over another, as a sum and a constant, turned so that more of it is wanted.
     leads : list of int
         If one of many leads is enough, the variable that chooses each.
+    log_odds : float
+        The logarithm of the odds of the probability in question, if there is one.
     horizon : float
         The distance up to which all changes are looked at, if there is no end.
     """
@@ -173,6 +170,8 @@ class ChangeProgram(Program):
         self.scores: list[tuple[Terms, float]] = []
         self.leads: list[int] = []
         self._amounts: set[int] = set()
+        share = 0.5 if goal.probability is None else min(max(goal.probability, TINY), 1.0 - TINY)
+        self.log_odds = math.log(share / (1.0 - share))
         self._require_goal()
 
     def _reach(self, least: float) -> Any:
@@ -224,9 +223,12 @@ class ChangeProgram(Program):
             table = table[:, [goal.of]] - np.delete(table, goal.of, axis=1)
         for constant, *weights in (goal.direction * table).T.tolist():
             self.scores.append((self._score(weights), constant))
+        # Less is wanted of a probability: then the least lead is at most what all would be if they were equal.
+        least_of = math.log(len(self.scores)) if goal.probability is not None and goal.direction < 0.0 else 0.0
+        lead = goal.direction * (self.log_odds + least_of)
         for terms, constant in self.scores:
             low, high = self.range_of(terms)
-            needed = self._needed(constant + low - 1.0, constant + high + 1.0) if goal.of is None else self._needed_lead()
+            needed = self._needed(constant + low - 1.0, constant + high + 1.0) if goal.of is None else lead
             least = min(max(needed - constant, low - 1.0), high + 1.0)
             if goal.of is not None and goal.direction < 0.0:
                 low -= 0.01 * (high - low)  # room for a margin
@@ -242,14 +244,6 @@ class ChangeProgram(Program):
             middle = 0.5 * good + 0.5 * bad
             good, bad = (middle, bad) if self.goal.by(self.goal.direction * middle) else (good, middle)
         return bad
-
-    def _needed_lead(self) -> float:
-        """Return the log-odds that all leads of a class must exceed or, where less is wanted, one of them, turned."""
-        if self.goal.probability is None:
-            return 0.0
-        share = min(max(self.goal.probability, TINY), 1.0 - TINY)
-        others = math.log(len(self.scores)) if self.goal.direction < 0.0 else 0.0
-        return self.goal.direction * (math.log(share / (1.0 - share)) + others)
 
     def require_score(self, terms: Terms, least: float) -> None:
         """Add an inequality of a score, scaled by what moves most in it, or by the greatest weight."""

@@ -213,7 +213,7 @@ class ChangeSearch:
 
     def _tangent(self, row: Vector) -> tuple[Terms, float]:
         """Return the inequality between leads that is tangent, at a row, to that of the probability."""
-        leads, share = self._leads(row), self.goal.probability or 0.0
+        leads = self._leads(row)
         total = float(np.logaddexp.reduce(-leads))
         slopes = np.exp(-leads - total).tolist()
         terms: Terms = {}
@@ -221,14 +221,13 @@ class ChangeSearch:
             for variable, weight in score.items():
                 terms[variable] = terms.get(variable, 0.0) + slope * weight
         constant = math.fsum(slope * constant for slope, (_, constant) in zip(slopes, self.program.scores, strict=True))
-        return terms, self.goal.direction * (total + float(slopes @ leads) - math.log(1.0 / share - 1.0)) - constant
+        return terms, self.goal.direction * (total + float(slopes @ leads) + self.program.log_odds) - constant
 
     def _exclude_tangent(self, row: Vector) -> bool:
         """Exclude rows around one with a probability that is too low; say whether this excludes the row itself."""
-        share = self.goal.probability
-        if share is None or self.goal.direction < 0.0 or not 0.0 < share < 1.0:
+        if self.goal.probability is None or self.goal.direction < 0.0:
             return False
-        if np.logaddexp.reduce(-self._leads(row)) <= math.log(1.0 / share - 1.0) + LOG_ODDS_GAP:
+        if np.logaddexp.reduce(-self._leads(row)) <= LOG_ODDS_GAP - self.program.log_odds:
             return False
         self.program.require_score(*self._tangent(row))
         return True
@@ -242,7 +241,8 @@ class ChangeSearch:
             least = self.least
             self.program.require_score(*self._tangent(row))
             steps = self._closest(cell, MARGINS[0])
-            self.program.drop_last()
+            for inequalities in (self.program.rows, self.program.least, self.program.kinds):
+                inequalities.pop()
             if steps is None:
                 return
             row = self.steps.row(steps)

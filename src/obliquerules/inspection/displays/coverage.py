@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
 from obliquerules.data.model_rows import read_rows
@@ -82,11 +81,14 @@ class CoverageDisplay:
         model = drawing.fitted_model(estimator)
         ensemble = model.ensemble
         fires = ensemble.fires(read_rows(model, X).X)
+        covers = fires.astype(np.float64)
+        both = np.einsum("ni,nj->ij", covers, covers)
+        either = both.diagonal()[:, None] + both.diagonal() - both
         display = cls(
             rules=tuple(rule.describe(ensemble.columns, outputs=ensemble.outputs) for rule in ensemble),
             weights=ensemble.weight_table[1:],
             coverage=fires.mean(axis=0),
-            overlap=_overlaps(fires),
+            overlap=np.divide(both, either, out=np.full_like(both, np.nan), where=either > 0.0),
         )
         return display.plot(ax)
 
@@ -99,25 +101,23 @@ class CoverageDisplay:
         with drawing.axes_to_draw_on(ax, height=0.9 + drawing.LINE * max(sizes.sum(), 3.0), width=7.5) as ax:
             self.ax_, self.figure_ = ax, ax.figure
             if not labels:
-                drawing.say_there_are_no_rules(ax)
+                ax.text(0.5, 0.5, "No rules: the model is a constant.", ha="center", va="center", transform=ax.transAxes)
+                ax.set(xticks=[], yticks=[])
                 return self
             edges = np.concatenate([[0.0], np.cumsum(sizes)])
             places = 0.5 * (edges[1:] + edges[:-1])
             # Each pair is shown once, in the line of the later rule: the last rule needs no column, and a single rule none.
             width = min(COLUMN, ALL_COLUMNS / len(labels))
             columns = np.array([FIRST_COLUMN + width * column for column in range(len(labels))])
-            self._draw_bars(places)
+            for place, share, weight in zip(places, self.coverage, self.weights, strict=True):
+                ax.barh(place, share, height=THICKNESS, **drawing.bar_look(weight))
+                ax.text(share + 0.02, place, f"{100 * share:.0f} %", va="center")
             if len(labels) > 1:
                 self._draw_overlaps(edges, columns)
             self._write_scales(columns)
             ax.set_yticks(places, labels, linespacing=1.1)
             ax.set_ylim(edges[-1], 0.0)
         return self
-
-    def _draw_bars(self, places: Matrix) -> None:
-        for place, share, weight in zip(places, self.coverage, self.weights, strict=True):
-            self.ax_.barh(place, share, height=THICKNESS, **drawing.bar_look(weight))
-            self.ax_.text(share + 0.02, place, f"{100 * share:.0f} %", va="center")
 
     def _draw_overlaps(self, edges: Matrix, columns: Matrix) -> None:
         """Draw the overlaps to the right of the bars, each pair once; with many rules, by colour alone."""
@@ -147,11 +147,3 @@ class CoverageDisplay:
             ax.text(x, 1.01, heading, ha=align, va="bottom", transform=ax.get_xaxis_transform())
         ax.tick_params(length=0)
         ax.spines[["top", "right", "bottom"]].set_visible(False)
-
-
-def _overlaps(fires: NDArray[np.bool_]) -> Matrix:
-    """Return the Jaccard index of each pair of rules."""
-    covers = fires.astype(np.float64)
-    both = np.einsum("ni,nj->ij", covers, covers)
-    either = both.diagonal()[:, None] + both.diagonal() - both
-    return np.asarray(np.divide(both, either, out=np.full_like(both, np.nan), where=either > 0.0), dtype=np.float64)

@@ -226,7 +226,13 @@ class DecisionRegionsDisplay:
         rows = f"{outside} {'row lies' if outside == 1 else 'rows lie'} beyond the axes" if outside else ""
         absent = int(np.isnan(self.points).any(axis=1).sum())
         lacking = f"{absent} {'row lacks' if absent == 1 else 'rows lack'} a value" if absent else ""
-        return "; ".join(filter(None, (_fixed_text(self.fixed) if self.fixed else "", self.given, rows, lacking)))
+        inputs = [
+            f"{name} is missing" if value is None else f"{name} = {value_text(value, rounded=True)}"
+            for name, value in self.fixed.items()
+        ]
+        more = [f"and {len(inputs) - MOST_NAMED} more"] if len(inputs) > MOST_NAMED else []
+        where = "where " + ", ".join(inputs[:MOST_NAMED] + more) if inputs else ""
+        return "; ".join(filter(None, (where, self.given, rows, lacking)))
 
     def _fill(self, response: Matrix, **look: Any) -> Any:
         """Fill the map with colours or numbers."""
@@ -373,15 +379,6 @@ def _jumps(rule: Rule, plane: _Plane, fires: Mask) -> bool:
     return any(bool((np.diff(fires, axis=k) & np.diff(there, axis=k)).any()) for k in (0, 1))
 
 
-def _fixed_text(fixed: dict[str, Value]) -> str:
-    inputs = [
-        f"{name} is missing" if value is None else f"{name} = {value_text(value, rounded=True)}"
-        for name, value in fixed.items()
-    ]
-    more = [f"and {len(inputs) - MOST_NAMED} more"] if len(inputs) > MOST_NAMED else []
-    return "where " + ", ".join(inputs[:MOST_NAMED] + more)
-
-
 def n_bands(column: Column) -> int:
     """Return how many bands an axis of a column has; zero for one of numbers."""
     if column.levels is not None:
@@ -450,19 +447,12 @@ def _ends(block: Block, index: int) -> tuple[float, float]:
         return -0.5, n - 0.5
     if not values.size:
         raise ValueError(f"All values of '{column.name}' are missing in X, so that nothing says how wide the map is.")
-    low, high = _usual_range_of(values)
+    # Beside extreme values, all others would be drawn on one spot; where all but a few values are equal, none is usual.
+    low, high = np.quantile(values, [TAIL, 1.0 - TAIL]).tolist()
+    reach = BEYOND * (high - low) if low < high else np.inf
+    low, high = max(float(values.min()), low - reach), min(float(values.max()), high + reach)
     margin = MARGIN * (high - low) or 1.0
     return low - margin, high + margin
-
-
-def _usual_range_of(values: Matrix) -> tuple[float, float]:
-    """Return the range of values, except extreme ones, beside which all others would be drawn on one spot."""
-    low, high = np.quantile(values, [TAIL, 1.0 - TAIL]).tolist()
-    lowest, highest = float(values.min()), float(values.max())
-    if low == high:  # where all but a few values are equal there is no usual range
-        return lowest, highest
-    reach = BEYOND * (high - low)
-    return max(lowest, low - reach), min(highest, high + reach)
 
 
 def _places(model: Model, plane: _Plane, points: Matrix) -> Matrix:
@@ -507,11 +497,9 @@ def _response(
     response = model.means(scores)
     if many:
         return response.max(axis=-1), "probability of the predicted class", (1.0 / response.shape[-1], 1.0)
-    return response, model.mean_name, (0.0, 1.0) if classifies else _usual_range(response, target)
-
-
-def _usual_range(response: Matrix, target: Matrix | None) -> tuple[float, float]:
-    """Return the range of predictions and targets, except extreme targets, beside which all others would look alike."""
+    if classifies:
+        return response, model.mean_name, (0.0, 1.0)
+    # Beside extreme targets, all others would look alike.
     usual = response if target is None else np.quantile(target, [0.02, 0.98])
     low, high = float(min(response.min(), usual.min())), float(max(response.max(), usual.max()))
-    return low, high if high > low else low + 1.0
+    return response, model.mean_name, (low, high if high > low else low + 1.0)

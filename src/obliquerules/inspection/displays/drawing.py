@@ -181,9 +181,3 @@ def tints(colours: Any, strength: NDArray[np.float64]) -> NDArray[np.float64]:
 def share_of_colour(strength: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how much of its colour a background has."""
     return FAINT + (STRONG - FAINT) * strength
-
-
-def say_there_are_no_rules(ax: Any) -> None:
-    """Write on the axes that the model has no rules."""
-    ax.text(0.5, 0.5, "No rules: the model is a constant.", ha="center", va="center", transform=ax.transAxes)
-    ax.set(xticks=[], yticks=[])

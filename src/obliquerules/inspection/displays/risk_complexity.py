@@ -151,17 +151,17 @@ class RiskComplexityDisplay:
         """Draw on the given axes, or in a new figure."""
         with drawing.axes_to_draw_on(ax, height=3.8) as ax:
             self.ax_, self.figure_ = ax, ax.figure
-            looks = (
-                {"color": drawing.GREEN, "marker": "s", "ls": ":"},
-                {"color": drawing.VERMILLION, "marker": "^", "ls": "--"},
-            )
-            for name, look in zip(("training rows", "test rows"), looks, strict=True):
+            for name, look in LOOKS.items():
                 if name in self.risks:
                     ax.plot(self.complexity, self.risks[name], label=name, markersize=4, linewidth=1.2, **look)
             if self.cross_validated is not None:
                 self._draw_cross_validated(self.cross_validated)
-            rules = "rule" if self.n_rules == 1 else "rules"
-            self._mark(f"this model: complexity {self.chosen}, {self.n_rules} {rules}")
+            label = f"this model: complexity {self.chosen}, {self.n_rules} {'rule' if self.n_rules == 1 else 'rules'}"
+            if self.chosen_risk is None:
+                ax.axvline(self.chosen, color="black", linewidth=0.7, zorder=0, label=label)
+            else:
+                ring = {"marker": "o", "color": "black", "fillstyle": "none", "markersize": 11, "linestyle": "none"}
+                ax.plot([self.chosen], [self.chosen_risk], label=label, **ring)
             ax.set(xlabel="complexity: rules, conditions and variables", ylabel=self.risk_name)
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.spines[["top", "right"]].set_visible(False)
@@ -176,14 +176,6 @@ class RiskComplexityDisplay:
         ax.plot(risk.complexity, risk.mean, label="cross-validated", **line)
         least = {"color": drawing.BLUE, "markersize": 7, "label": f"least: complexity {risk.best}", "zorder": 3}
         ax.plot([risk.best], [risk.mean.min()], "D", **least)
-
-    def _mark(self, label: str) -> None:
-        """Put a ring around the model, or a line at its complexity if its risk is unknown."""
-        if self.chosen_risk is None:
-            self.ax_.axvline(self.chosen, color="black", linewidth=0.7, zorder=0, label=label)
-        else:
-            ring = {"marker": "o", "color": "black", "fillstyle": "none", "markersize": 11, "linestyle": "none"}
-            self.ax_.plot([self.chosen], [self.chosen_risk], label=label, **ring)
 
 
 def _cross_validated(model: Model) -> CrossValidatedRisk | None:

@@ -12,7 +12,7 @@ from obliquerules.arrays import Vector
 from obliquerules.data.model_rows import read_rows
 from obliquerules.inspection.classes import difference, weights_of
 from obliquerules.inspection.displays import drawing
-from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain, reasons_without_margins
+from obliquerules.inspection.explanation import RowExplanation, explain
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.text.style import PLAIN
@@ -186,7 +186,10 @@ class WaterfallDisplay:
                 Bar(drawing.wrapped(row.offset.words(row.between), LABEL_WIDTH), constant, row.shown(row.offset.amount))
             )
         for rule in listed:
-            label = drawing.wrapped(self._reason(rule), LABEL_WIDTH, lines)
+            reason = rule.reasons(margins=False)
+            if row.between is not None:  # for which classes the rule has a weight
+                reason += f": {drawing.glued(row.between.named(rule.weight))}"
+            label = drawing.wrapped(reason, LABEL_WIDTH, lines)
             bars.append(Bar(label, ends[rule.rule], row.shown(rule.contribution), is_rule=True))
         score, missed, silent = row.shown(row.score), len(spoken) - len(listed), len(row.rules) - len(spoken)
         if missed:
@@ -196,12 +199,6 @@ class WaterfallDisplay:
             others = "rule says" if silent == 1 else "rules say"
             bars.append(Bar(drawing.wrapped(f"{silent} {others} nothing of the two", LABEL_WIDTH), score, 0.0, is_rule=True))
         return [*bars, Bar(drawing.wrapped(row.headline, BOLD * LABEL_WIDTH), 0.0, score)]
-
-    def _reason(self, rule: RuleContribution) -> str:
-        """Return why a rule fires and what is multiplied, if anything; with many classes, for which of them it speaks."""
-        two = self.explanation.between
-        reason = reasons_without_margins(rule)
-        return reason if two is None else f"{reason}: {drawing.glued(two.named(rule.weight))}"
 
     def _draw_bars(self, bars: list[Bar], places: Vector) -> None:
         """Draw the bars with their numbers, and lines from each bar to the next."""

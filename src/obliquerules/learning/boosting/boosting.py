@@ -19,16 +19,21 @@ from obliquerules.data.user_warnings import warn_caller
 from obliquerules.learning.boosting.design_matrix import Inputs
 from obliquerules.learning.boosting.learner import Learner
 from obliquerules.learning.boosting.linear_terms import LinearTerms, SlopeLearner, short_slopes
-from obliquerules.learning.boosting.loop import CriterionSearch, boost, first_stage, stage_class
-from obliquerules.learning.boosting.progress import Progress
-from obliquerules.learning.boosting.record import INTERRUPTED, MAX_SECONDS, Record
+from obliquerules.learning.boosting.loop import CriterionSearch, Progress, boost, first_stage, stage_class
 from obliquerules.learning.boosting.refinement import Refiner
-from obliquerules.learning.boosting.selection import InformationSelection, ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.learning.boosting.selection import (
+    INTERRUPTED,
+    MAX_SECONDS,
+    InformationSelection,
+    ObjectiveSelection,
+    Record,
+    Selection,
+    ValidationSelection,
+)
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftConditions
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.workers import FEWEST_ROWS, Workers, workers_for
-from obliquerules.learning.label_order import grow_in_class_order
-from obliquerules.learning.method import Growth, Method, Task
+from obliquerules.learning.method import Growth, Method, Task, grow_in_class_order
 from obliquerules.learning.ridge_estimate import (
     WEIGHTS_PER_UNIT_OF_LINES,
     FittedEnsemble,
@@ -198,7 +203,7 @@ class Boosting(Method):
 
         The seed of this fit is by default that of the method.
         """
-        return grow_in_class_order(self, task, partial(Boosting._grow, seed=seed))
+        return grow_in_class_order(task, partial(self._grow, seed=seed))
 
     def _grow(self, task: Task, seed: Any) -> Growth:
         groups = task.sample.groups
@@ -208,7 +213,7 @@ class Boosting(Method):
             searched = self._searched(task)
             found, record = self._grown(searched, workers, seed)
             n_iter = len(record.grown) - 1
-            record.clear()
+            record.grown, record.front, record.best_quick_fit = [], [], None
             ridges = self._ridges(found, searched, workers)
             stages = self._with_ridges(found, ridges, task, workers, moved=searched is not task)
             found.clear()
@@ -275,7 +280,7 @@ class Boosting(Method):
         problem = self.problem(task, sample, np.zeros(len(sample.y), dtype=np.bool_))
         problem = replace(problem, workers=workers, smoothed_loss=SmoothedLoss(conditions, problem.size))
         refiner = Refiner(conditions, problem)
-        return workers.each(lambda one: refiner.with_ridge(one[1]).transferred(one[0]), stages_and_penalties)
+        return workers.each(lambda one: refiner.transferred(*one), stages_and_penalties)
 
     @property
     def estimates_ridges(self) -> bool:
@@ -287,16 +292,9 @@ class Boosting(Method):
         if not self.estimates_ridges:
             return [self.growth_ridge] * len(stages)
 
-        def each(work: Callable[[Stage], Any], ensembles: list[Stage]) -> list[Any]:
-            def without_cache(stage: Stage) -> Any:
-                found = work(stage)
-                stage.clear_cache()
-                return found
-
-            return workers.each(without_cache, ensembles)
-
         rows, per_unit = self._observations(task)
-        return estimated_ridges(stages, rows, lambda ridge: self.task_penalty(task, ridge), per_unit, each)
+        fitted = [FittedEnsemble(stage.patterns, stage.weights, stage.complexity) for stage in stages]
+        return estimated_ridges(fitted, rows, lambda ridge: self.task_penalty(task, ridge), per_unit, workers.each)
 
     def _observations(self, task: Task) -> tuple[Observations, float]:
         """Return the rows for the expected loss, and the weights for which a unit of complexity counts."""
@@ -383,7 +381,7 @@ class Boosting(Method):
 
     def task_penalty(self, task: Task, ridge: float | None = None) -> Any:
         """Return a ridge, by default that of growth, in units of the loss."""
-        return self.penalty(task.loss, task.sample.y, task.sample.weight, ridge)
+        return self.penalty(task.loss, task.sample.y, task.sample.weight, task.class_weights, ridge)
 
     def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
         """Return further fitted attributes once the loop has ended; none by default."""

@@ -11,9 +11,8 @@ import numpy as np
 
 from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.kernels.rule_weights import weighted_products
-from obliquerules.learning.boosting.objective import Objective
 from obliquerules.learning.boosting.stage import Problem, Stage, View, objective_of
-from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.learning.boosting.terms import Candidate, Objective
 from obliquerules.learning.cached import cached
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
 from obliquerules.learning.refit import EXACT, JUDGED, TINY, refit, whitened

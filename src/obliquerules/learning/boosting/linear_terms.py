@@ -15,8 +15,7 @@ from obliquerules.data.sample import Sample
 from obliquerules.kernels.sums import sums_by_place
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS
 from obliquerules.learning.boosting.learner import Learner
-from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.boosting.selection import InformationSelection, Selection
+from obliquerules.learning.boosting.selection import InformationSelection, Record, Selection
 from obliquerules.learning.boosting.stage import Stage, View
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache

@@ -1,23 +1,25 @@
-"""The boosting loop, Algorithm 1 of the paper, and a longer search by a criterion."""
+"""The boosting loop, Algorithm 1 of the paper, a longer search by a criterion, and reports of their progress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from operator import attrgetter
 
 import numpy as np
 
 from obliquerules.learning.boosting.class_stage import ClassStage
 from obliquerules.learning.boosting.learner import Learner
-from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.refinement import Refiner
-from obliquerules.learning.boosting.selection import InformationSelection, Selection
+from obliquerules.learning.boosting.selection import InformationSelection, Record, Selection
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.learning.method import Task
 from obliquerules.losses import Loss
-from obliquerules.rules import Conjunction, Proposition, Slope, Test
+from obliquerules.rules import Conjunction, Proposition, RuleEnsemble, Shortening, Slope, Test
+from obliquerules.status_line import rough, status_line
 
 # Maximum number of refinement steps after a rule is added.
 STEPS = 8
@@ -205,3 +207,63 @@ def without_weakest(test: Test, refiner: Refiner) -> Test | None:
     # As many values reach this threshold as there are rows on which the condition held.
     placed = refiner.placed(shorter.with_numbers(shorter.weights, float(ordered[len(ordered) - wanted])))
     return None if placed is None else placed[0]
+
+
+# The number of reports of one improvement.
+REPORTS = 5
+# Rough durations: each improvement relative to the previous one, and the final steps relative to growth.
+IMPROVEMENT, REST = 0.5, 1.0
+
+
+class Progress:
+    """Reports growth, or one improvement, on the status line and, if verbose, on standard error.
+
+    The time left is that of steps as long, on average, as those so far. Later rules take longer, and an improvement may follow:
+    for rules, it is the least to expect.
+
+    Parameters
+    ----------
+    task : Task
+    max_rules : int
+        The largest number of rules.
+    effort : int
+        The number of improvements.
+    verbose : int
+    """
+
+    def __init__(self, task: Task, max_rules: int, effort: int, verbose: int) -> None:
+        self.task = task
+        self.max_rules = max_rules
+        self.effort = effort
+        self.verbose = verbose
+        self.stopwatch = task.stopwatch.restarted()
+        # The end of growth, which takes 1, and of each improvement.
+        durations = (IMPROVEMENT**number for number in range(effort))
+        self.ends = list(accumulate(durations, initial=1.0))
+        self.duration = self.ends[-1] + REST
+
+    def report_rule(self, grown: RuleEnsemble) -> None:
+        """Report an ensemble that was grown by its newest rule."""
+        n_rules = len(grown)
+        status_line().tell(f"{n_rules}/{self.max_rules} rules", n_rules / self.max_rules / self.duration)
+        if self.verbose:
+            ensemble = Shortening(self.task.sample.X).ensemble(grown)
+            newest = ensemble[-1].describe(ensemble.columns) if n_rules else "the best constant"
+            share = f" ({self._share(n_rules, self.max_rules, '{} or more')})" if n_rules else ""
+            self.task.report(f"rule {n_rules}/{self.max_rules}{share}, complexity {ensemble.complexity}: {newest}")
+
+    def report_improvement(self, number: int, done: int, steps: int) -> None:
+        """Report a step of an improvement, a few times on standard error."""
+        share = self.ends[number - 1] + IMPROVEMENT ** (number - 1) * done / steps
+        status_line().tell(f"improving {number}/{self.effort}", share / self.duration)
+        if self.verbose and REPORTS * done // steps > REPORTS * (done - 1) // steps:
+            self.task.report(f"improvement {number}/{self.effort}: {self._share(done, steps, 'about {}')}")
+
+    def report_rest(self) -> None:
+        """Tell the status line that rules are found."""
+        status_line().tell("weights", 1.0 - REST / self.duration)
+
+    def _share(self, done: int, steps: int, estimate: str) -> str:
+        """Return the share done and, if it is a second or more, the estimate of the time left."""
+        left = self.stopwatch.seconds * (steps - done) / done
+        return f"{100 * done / steps:.0f} %" + (f", {estimate.format(rough(left))} left" if left >= 1.0 else "")

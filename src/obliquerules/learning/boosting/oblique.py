@@ -12,8 +12,8 @@ from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.data.level_sums import best_level_sets
 from obliquerules.learning.boosting.axis import SortedColumns
 from obliquerules.learning.boosting.design_matrix import Design, Inputs
-from obliquerules.learning.boosting.objective import Objective
 from obliquerules.learning.boosting.stage import View
+from obliquerules.learning.boosting.terms import Objective
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.learning.l1_logistic import CentredProblem, L1Level, L1Path, follow_path
 from obliquerules.rules import Block, Proposition, Test

@@ -49,18 +49,16 @@ class Refiner:
     problem: Problem
     _recent: RecentCache[Candidate] = field(default_factory=lambda: RecentCache(MOST_KEPT))
 
-    def with_ridge(self, ridge: Any) -> Refiner:
-        """Return the same for weights with another ridge."""
-        return replace(self, problem=replace(self.problem, ridge=ridge))
-
-    def transferred(self, stage: Stage) -> Stage:
-        """Refit an ensemble on these rows, refined if that lowers its loss."""
+    def transferred(self, stage: Stage, ridge: Any) -> Stage:
+        """Refit an ensemble on these rows with a ridge, refined if that lowers its loss."""
+        refiner = replace(self, problem=replace(self.problem, ridge=ridge))
+        constant = Stage.constant(refiner.problem)
         if not stage.conditions:
-            return Stage.constant(self.problem)
+            return constant
         terms = [self._recent.get(one, partial(self._term, one)) for one in stage.conditions]
-        here = Stage.constant(self.problem).of_terms(terms, stage.weights)
-        placed = self._hardened(here, *self._soft(here)) or here
-        refined = self.refined(placed, STEPS_ON_ALL_ROWS)
+        here = constant.of_terms(terms, stage.weights)
+        placed = refiner._hardened(here, *refiner._soft(here)) or here
+        refined = refiner.refined(placed, STEPS_ON_ALL_ROWS)
         return placed if refined is None or placed.selection_loss < refined.selection_loss else refined
 
     def refined(self, stage: Stage, n_steps: int) -> Stage | None:

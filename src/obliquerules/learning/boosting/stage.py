@@ -11,9 +11,8 @@ import numpy as np
 
 from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.kernels.rule_weights import term_sums
-from obliquerules.learning.boosting.objective import Objective
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss
-from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.learning.boosting.terms import Candidate, Objective
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.learning.cached import cached, clear_cache
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns, side_of_first

@@ -1,4 +1,4 @@
-"""Terms: conditions of rules and slopes in training, with their values on the rows."""
+"""Terms: conditions of rules and slopes in training, with their values, and the objectives that rules follow."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
+from obliquerules.kernels.axis_rules import DirectedObjective
 from obliquerules.rules import Block, Conjunction, Slope, Term, Test
 
 
@@ -59,3 +62,77 @@ def complement(test: Test, X: Block) -> Test:
     """
     opposite = test.opposite()
     return opposite if X.incomplete.intersection(test.used_columns) else opposite.with_missing(False)
+
+
+# ``"gradient"``: the paper's gradient sum ``|g.q|``. ``"second-order"``: ``|g.q| / sqrt(h.q + ridge)``, whose square is twice
+# the fall of the loss to second order with other weights fixed. ``"orthogonal"``: ``|g.q| / sqrt(|q'|^2 + ridge)``, where q' is
+# the part of q orthogonal to the constant and the present rules in the metric of the hessian, ridge included: its square is
+# twice the fall of the penalised loss to second order if all weights are corrected. For the squared loss without a ridge this
+# is the objective of orthogonal gradient boosting (Yang et al., AISTATS 2024), with the Euclidean metric for every loss.
+OBJECTIVES = ("gradient", "orthogonal", "second-order")
+# A rule with less than this share of its size left after projection is redundant: the ensemble has it already.
+NOTHING_LEFT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """``|g.q| / sqrt(offset + m.q - |sum_i q_i m_i b_i|^2)`` of the indicator q of a set of rows.
+
+    Attributes
+    ----------
+    gradient : array of shape (n_samples,)
+        g.
+    pattern : array of shape (n_samples,)
+        The firing pattern of each row.
+    mass : array of shape (n_samples,) or None
+        m, the contribution of each row to the size of a rule; None if size does not matter.
+    offset : float
+    basis : array of shape (n_patterns, n_directions) or None
+        b_i by pattern: directions that the ensemble has already, which do not count as size.
+    """
+
+    gradient: Vector
+    pattern: NDArray[np.intp]
+    mass: Vector | None = None
+    offset: float = 0.0
+    basis: NDArray[np.float64] | None = None
+
+    def __call__(self, covers: Mask) -> float:
+        """Return the objective of a rule that covers these rows; zero if it is redundant."""
+        total = abs(float(self.gradient[covers].sum()))
+        if self.mass is None:
+            return total
+        mass = self.mass[covers]
+        size = left = self.offset + float(mass.sum())
+        if self.basis is not None:
+            shared = np.bincount(self.pattern[covers], mass, len(self.basis)) @ self.basis
+            left -= float(shared @ shared)
+        return total / math.sqrt(left) if left > NOTHING_LEFT * size else 0.0
+
+    def directed(self, sign: float) -> DirectedObjective:
+        """Return the objective for rules whose gradient sum has the given sign, for the compiled searches."""
+        mass = np.zeros(len(self.gradient)) if self.mass is None else self.mass
+        basis = np.zeros((int(self.pattern.max(initial=-1)) + 1, 0)) if self.basis is None else self.basis
+        return DirectedObjective(sign * self.gradient, mass, self.offset, basis, self.pattern, self.mass is None)
+
+    def between_patterns(self) -> float:
+        """Return an upper bound on the squared objective: that of any shares of the firing patterns.
+
+        With f the covered shares, the gradient sum is ``g.f`` and the size is at least ``f.K f``, where K is a diagonal matrix
+        minus the part of the basis; the maximum is ``g.K^-1 g``.
+        """
+        if self.basis is None or self.mass is None:
+            return math.inf
+        mass = np.bincount(self.pattern, self.mass, len(self.basis)).astype(np.float64)
+        gradient = np.bincount(self.pattern, self.gradient, len(self.basis))
+        shared = mass[:, None] * self.basis
+        size, axes = np.linalg.eigh(np.diag(mass) - shared @ shared.T)
+        return float(((gradient @ axes) ** 2 / np.maximum(size, np.finfo(np.float64).eps * mass.sum())).sum())
+
+    def ranking(self, sign: float) -> NDArray[np.intp]:
+        """Return the rows in descending order of signed gradient per mass."""
+        if self.mass is None:
+            return np.argsort(-sign * self.gradient, kind="stable")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(self.gradient == 0.0, 0.0, sign * self.gradient / self.mass)
+        return np.argsort(-ratio, kind="stable")

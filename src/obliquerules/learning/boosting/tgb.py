@@ -13,10 +13,9 @@ from obliquerules.data.sample import Sample
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.learning.boosting.axis import AxisProposer, SortedColumns
 from obliquerules.learning.boosting.boosting import Boosting, Strategy, by_information, by_objective, by_validation
-from obliquerules.learning.boosting.exact import ExactLearner
-from obliquerules.learning.boosting.learner import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
-from obliquerules.learning.boosting.objective import OBJECTIVES
-from obliquerules.learning.boosting.record import Record
+from obliquerules.learning.boosting.learner import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, ExactLearner, GreedyLearner, Signs
+from obliquerules.learning.boosting.selection import Record
+from obliquerules.learning.boosting.terms import OBJECTIVES
 from obliquerules.parameters import option, real, whole
 
 

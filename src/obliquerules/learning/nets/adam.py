@@ -22,30 +22,11 @@ Proximal = Callable[[NetworkParameters, Mapping[str, Floats]], None]
 Callback = Callable[[int, Floats, NetworkParameters], None]
 
 
-def falling_linearly(done: float) -> float:
-    """Return the factor on the step size: it falls from one to zero."""
-    return 1.0 - done
-
-
-def constant(done: float) -> float:  # noqa: ARG001  # one signature for all schedules
-    """Return one, however much of a phase is done."""
-    return 1.0
-
-
 class Adam:
-    """Adam on some of the parameters, in place; phases share its moments.
+    """Adam on the named parameters, in place; phases share its moments.
 
-    An entry moves by ``size * mean / (sqrt(square) + epsilon)``, mean and square being the decaying averages of its gradient
-    and of its squared gradient, each corrected for the bias of starting at zero.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The parameters that it moves.
-    size : float
-        The step size.
-    betas : pair of float
-        The decay of the two averages.
+    An entry moves by ``size * mean / (sqrt(square) + epsilon)``, mean and square being the averages of its gradient and of its
+    squared gradient, which decay by ``betas``, each corrected for the bias of starting at zero.
     """
 
     def __init__(
@@ -103,15 +84,15 @@ class Phase:
     n_steps : int
     proximal : callable, optional
         Applied to the parameters after each step, such as soft thresholding or clipping.
-    schedule : callable
-        Returns the factor on the step size once a share of the phase is done.
+    falling : bool
+        Whether the step size falls linearly to zero.
     """
 
     objective: Objective
     optimizer: Adam
     n_steps: int
     proximal: Proximal | None = None
-    schedule: Callable[[float], float] = constant
+    falling: bool = False
 
 
 class EarlyStopping:
@@ -160,7 +141,8 @@ def train(
                     report(done, losses, parameters)
                 if stopping is not None and stopping.is_due(losses):
                     return done
-                reach = phase.optimizer.step(parameters, gradients, phase.schedule(index / phase.n_steps))
+                factor = 1.0 - index / phase.n_steps if phase.falling else 1.0
+                reach = phase.optimizer.step(parameters, gradients, factor)
                 if phase.proximal is not None:
                     phase.proximal(parameters, reach)
                 done += 1

@@ -38,24 +38,22 @@ class Binarisation:
 
 def binarise(X: Matrix, weight: Vector, n_thresholds: int) -> Binarisation:
     """Choose thresholds between all values of each column or, of many, at quantiles."""
-    cuts = [(column, cut) for column, values in enumerate(X.T) for cut in _thresholds(values, weight, n_thresholds)]
-    columns = np.array([column for column, _ in cuts], dtype=np.intp)
-    return Binarisation(columns, np.array([cut for _, cut in cuts], dtype=np.float64))
-
-
-def _thresholds(column: Vector, weight: Vector, most: int) -> Iterator[float]:
-    values = np.unique(column)
-    places = np.arange(len(values) - 1)
-    if len(values) > most + 1:  # those of the quantiles; a value of weight 2 counts as two rows
-        size = float(np.add.reduce(weight))
-        shares = np.arange(1, most + 1) / (most + 1) * (size - 1.0) / size
-        below = np.unique(np.searchsorted(values, weighted_quantiles(column, weight, shares, "right")))
-        places = below[below < len(values) - 1]
-    projections = Projections.of_column(values)
-    for index in places:
-        gap = middle_half(projections, np.arange(len(values)) > index)
-        if gap is not None:  # values that are the same but for rounding cannot be told apart
-            yield shortest_decimal(*gap)
+    columns, thresholds, size = [], [], float(np.add.reduce(weight))
+    # A value of weight 2 counts as two rows.
+    shares = np.arange(1, n_thresholds + 1) / (n_thresholds + 1) * (size - 1.0) / size
+    for column, numbers in enumerate(X.T):
+        values = np.unique(numbers)
+        places = np.arange(len(values) - 1)
+        if len(places) > n_thresholds:
+            below = np.unique(np.searchsorted(values, weighted_quantiles(numbers, weight, shares, "right")))
+            places = below[below < len(values) - 1]
+        projections = Projections.of_column(values)
+        for index in places:
+            gap = middle_half(projections, np.arange(len(values)) > index)
+            if gap is not None:  # values that are the same but for rounding cannot be told apart
+                columns.append(column)
+                thresholds.append(shortest_decimal(*gap))
+    return Binarisation(np.array(columns, dtype=np.intp), np.array(thresholds, dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False)

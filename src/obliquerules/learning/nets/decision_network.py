@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -159,14 +158,10 @@ class DecisionRulesNetworks:
 
     Parameters
     ----------
-    examples : Examples
     penalties : array of shape (n_networks,)
         lambda_1 of each network.
     or_penalty : float
         lambda_2, the same for all.
-    n_rules : int
-    noise : iterator
-    dtype : type
     """
 
     def __init__(
@@ -205,7 +200,16 @@ class DecisionRulesNetworks:
     def rules_objective(self, parameters: NetworkParameters) -> tuple[Floats, Mapping[str, Floats]]:
         """Return the losses without penalty, and the gradient of the rules layer with it."""
         losses, pull = self._forward(parameters)
-        pull_on_signed = self._backward(pull)
+        np.greater_equal(self._z, 0.0, out=self._passes)
+        # The gradient is negative for rows that should be covered and positive for all others, whatever their score.
+        self._passes[..., : self.n_positive] &= self._z[..., : self.n_positive] < 1.0
+        np.multiply(self._passes, pull[:, np.newaxis], out=self._through)
+        np.matmul(self._through.reshape(len(self._signed), -1), self._rows, out=self._product)
+        of_inputs, of_constant = self._inputs_of(self._product), self._product[:, -1].reshape(*self._z.shape[:2], 1)
+        np.greater(self._positive, 0.0, out=self._is_positive)
+        pull_on_signed = np.multiply(self._is_positive, of_constant, out=self._positive)
+        np.subtract(of_inputs, pull_on_signed, out=pull_on_signed)
+        pull_on_signed *= self._rule_gates.value[..., np.newaxis]
         weights, _ = parameters["rules"]
         gradient_of_weights, gradient_of_logits = self._gradient
         np.multiply(pull_on_signed, self._condition_gates.value, out=gradient_of_weights)
@@ -241,20 +245,6 @@ class DecisionRulesNetworks:
         losses = self._softplus.take(n_firing) @ self._weight
         losses -= (n_firing[:, : self.n_positive] - 0.5) @ self._weight[: self.n_positive]
         return losses, pull
-
-    def _backward(self, pull: Floats) -> Floats:
-        """Return the straight-through gradient in u."""
-        np.greater_equal(self._z, 0.0, out=self._passes)
-        # The gradient is negative for rows that should be covered and positive for all others, whatever their score.
-        self._passes[..., : self.n_positive] &= self._z[..., : self.n_positive] < 1.0
-        np.multiply(self._passes, pull[:, np.newaxis], out=self._through)
-        np.matmul(self._through.reshape(len(self._signed), -1), self._rows, out=self._product)
-        of_inputs, of_constant = self._inputs_of(self._product), self._product[:, -1].reshape(*self._z.shape[:2], 1)
-        np.greater(self._positive, 0.0, out=self._is_positive)
-        np.multiply(self._is_positive, of_constant, out=self._positive)
-        np.subtract(of_inputs, self._positive, out=self._positive)
-        self._positive *= self._rule_gates.value[..., np.newaxis]
-        return self._positive
 
     def _inputs_of(self, flat: Floats) -> Floats:
         """Return a view without the constant input, by network and rule."""
@@ -337,15 +327,15 @@ def train_layers(
         (networks.or_objective, Adam(["gates"], schedule.step_size)),
     )
     done, unchanged, rules = 0, 0, signs(parameters)
+
+    def report(n_steps: int, losses: Floats, trained: NetworkParameters) -> None:
+        if progress is not None:
+            progress(done + n_steps, losses, signs(trained))
+
     while done < schedule.n_steps and not (schedule.early_stopping and unchanged == PATIENCE):
         for objective, optimizer in layers:
             n_steps = min(schedule.phase_length, schedule.n_steps - done)
-            report = None if progress is None else functools.partial(_report, progress, done)
             done += train(parameters, [Phase(objective, optimizer, n_steps)], report=report, report_every=schedule.phase_length)
         before, rules = rules, signs(parameters)
         unchanged = unchanged + 1 if all(map(np.array_equal, rules, before)) else 0
     return rules, done
-
-
-def _report(progress: RulesCallback, before: int, done: int, losses: Floats, parameters: NetworkParameters) -> None:
-    progress(before + done, losses, signs(parameters))

@@ -184,22 +184,17 @@ class Draft:
         return np.array(fires, dtype=np.bool_).reshape(-1, len(rows.y))
 
     def ensemble(self, rows: TrainingRows, columns: Columns | None) -> RuleEnsemble:
-        """Return the rules in original units."""
+        """Return the rules in original units, with each threshold in the middle of its gap."""
         holds = self.network.holds(rows.standardised)
         rules = []
         for weight, (rule, kept) in zip(self.weights[1:], self.bodies, strict=True):
-            condition = Conjunction(self._proposition(rows, rule, index, holds[rule, index]) for index in kept)
-            rules.append(Rule(weight, condition))
+            condition = []
+            for at in ((rule, index) for index in kept):
+                one = rows.scaling.restore(self.network.directions[at], float(self.network.thresholds[at]))
+                gap = middle_half(Projections.of(one.project(rows.X), one.summands(rows.X), one.weights), holds[at])
+                condition.append(one if gap is None else Proposition(one.columns, one.weights, 0.5 * (gap[0] + gap[1])))
+            rules.append(Rule(weight, Conjunction(condition)))
         return RuleEnsemble(rules, self.weights[0], columns, rows.outputs)
-
-    def _proposition(self, rows: TrainingRows, rule: int, index: int, holds: Mask) -> Proposition:
-        """Return a proposition in original units, with its threshold in the middle of its gap."""
-        restored = rows.scaling.restore(self.network.directions[rule, index], float(self.network.thresholds[rule, index]))
-        projections = Projections.of(restored.project(rows.X), restored.summands(rows.X), restored.weights)
-        interval = middle_half(projections, holds)
-        if interval is None:
-            return restored
-        return Proposition(restored.columns, restored.weights, 0.5 * (interval[0] + interval[1]))
 
 
 def as_trained(network: HardNetwork, rows: TrainingRows, units: ScoreUnits) -> Draft:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
-from obliquerules.arrays import Vector
 from obliquerules.data.level_sums import levels_of
 from obliquerules.data.scaling import filled_with_means
 from obliquerules.learning.method import Growth, Method, Task
@@ -43,22 +41,28 @@ class Indicators:
     @classmethod
     def of(cls, task: Task, *, dates: bool) -> Indicators:
         """Return columns for numbers, levels and missing values, and for dates if wanted."""
-        summands = _summands(task.X, task.weight, dates=dates)
-        matrix = np.column_stack([summand_values(one, task.X) for one in summands])
-        columns = [_column(one, task.X) for one in summands]
-        return cls(task, summands, replace(task, X=Block.of_matrix(filled_with_means(matrix, task.weight), columns)))
+        X, weight = task.X, task.weight
+        kinds = ("number", "flag", "date", "time", "duration") if dates else ("number", "flag")
+        numbers = [j for j in range(X.n_columns) if X.column(j).levels is None and X.column(j).kind in kinds]
+        levels = [one for sums in levels_of(X, weight) for one in sums.most_frequent()]
+        missing, total = weight @ np.isnan(X.matrix), float(np.add.reduce(weight))
+        lacking = [j for j in sorted(X.incomplete) if FEWEST_ROWS <= missing[j] <= total - FEWEST_ROWS]
+        conditions = [*levels, *(Membership(j, (), missing=True) for j in lacking)]
+        summands: tuple[Summand, ...] = (*numbers, *conditions)
+        if not summands:
+            raise ValueError("X has no column to learn from: no numbers, and no level with enough rows.")
+        matrix = np.column_stack([summand_values(one, X) for one in summands])
+        columns = [Column(X.column(j).name, kind="flag" if X.column(j).kind == "flag" else "number") for j in numbers]
+        columns += [Column(one.describe(X.columns), kind="flag") for one in conditions]
+        return cls(task, summands, replace(task, X=Block.of_matrix(filled_with_means(matrix, weight), columns)))
 
     def restored(self, ensemble: RuleEnsemble) -> RuleEnsemble:
         """Return an ensemble on these columns as one on those of the task."""
         rules = [Rule(rule.weight, Conjunction(map(self._test, rule.condition))) for rule in ensemble]
         rules = [Rule(rule.weight, strictest(rule.condition) or rule.condition) for rule in rules]
         restored = RuleEnsemble(rules, ensemble.intercept, self.task.columns, ensemble.outputs)
-        return restored.with_propositions(self.shortening.with_whole_threshold)
-
-    @cached_property
-    def shortening(self) -> Shortening:
-        """What knows which columns hold whole numbers, such as dates."""
-        return Shortening(self.task.X)
+        # Dates, among others, are whole numbers.
+        return restored.with_propositions(Shortening(self.task.X).with_whole_threshold)
 
     def _test(self, test: Test) -> Test:
         if isinstance(test, Membership):
@@ -84,24 +88,17 @@ def grow_on_numbers(method: Method, task: Task, grow: Callable[[Task], Growth], 
     if task.X.incomplete:
         for place, one in enumerate(path):
             start, fixed = one.weight_table, np.zeros(1 + len(one), dtype=np.bool_)
-            path[place] = one.with_weight_table(method.refitted(one, task.sample, task.loss, start, fixed))
-    judged = [(ensemble, task.loss.risk(task.y, ensemble(task.X), task.weight)) for ensemble in path]
-    return replace(growth, path=tuple(one for one, _ in pareto(judged, lambda pair: (pair[0].complexity, pair[1]))))
+            weights = method.refitted(one, task.sample, task.loss, start, fixed, task.class_weights)
+            path[place] = one.with_weight_table(weights)
+    return replace(growth, path=front(path, task))
 
 
-def _summands(X: Block, weight: Vector, *, dates: bool) -> tuple[Summand, ...]:
-    kinds = ("number", "flag", "date", "time", "duration") if dates else ("number", "flag")
-    numbers = [j for j in range(X.n_columns) if X.column(j).levels is None and X.column(j).kind in kinds]
-    levels = [one for sums in levels_of(X, weight) for one in sums.most_frequent()]
-    missing, total = weight @ np.isnan(X.matrix), float(np.add.reduce(weight))
-    lacking = [j for j in sorted(X.incomplete) if FEWEST_ROWS <= missing[j] <= total - FEWEST_ROWS]
-    found: tuple[Summand, ...] = (*numbers, *levels, *(Membership(j, (), missing=True) for j in lacking))
-    if not found:
-        raise ValueError("X has no column to learn from: no numbers, and no level with enough rows.")
-    return found
+def training_risk(ensemble: RuleEnsemble, task: Task) -> float:
+    """Return the mean loss on the training rows."""
+    return task.loss.risk(task.sample.y, ensemble(task.sample.X), task.sample.weight)
 
 
-def _column(summand: Summand, X: Block) -> Column:
-    if isinstance(summand, int):
-        return Column(X.column(summand).name, kind="flag" if X.column(summand).kind == "flag" else "number")
-    return Column(summand.describe(X.columns), kind="flag")
+def front(ensembles: Iterable[RuleEnsemble], task: Task) -> tuple[RuleEnsemble, ...]:
+    """Return the Pareto front of ensembles by complexity and training risk."""
+    risks = [(ensemble, training_risk(ensemble, task)) for ensemble in ensembles]
+    return tuple(ensemble for ensemble, _ in pareto(risks, lambda pair: (pair[0].complexity, pair[1])))

@@ -12,8 +12,7 @@ from joblib import delayed
 from sklearn.utils import check_random_state
 
 from obliquerules.data.blocks import ON_ONE_PROCESSOR
-from obliquerules.learning.label_order import grow_in_class_order
-from obliquerules.learning.method import Growth, Method, Task
+from obliquerules.learning.method import Growth, Method, Task, grow_in_class_order
 from obliquerules.learning.nets.adam import EarlyStopping, Floats, NetworkParameters
 from obliquerules.learning.nets.extraction import (
     NEGLIGIBLE_SHARES,
@@ -91,18 +90,19 @@ class LTRNet(Method):
 
     def grow(self, task: Task) -> Growth:
         """Train networks at each penalty, and read the path off all of them; dates and durations are left out."""
-        return grow_in_class_order(self, task, LTRNet._grow)
+        return grow_in_class_order(task, self._grow)
 
     def _grow(self, task: Task) -> Growth:
         growth = grow_on_numbers(self, task, self._grow_on_numbers, dates=False)
         if self.as_in_the_paper:
             return replace(growth, path=shortened_path(growth.path, task))
-        penalty = self.penalty(task.loss, task.sample.y, task.sample.weight)
+        penalty = self.penalty(task.loss, task.sample.y, task.sample.weight, task.class_weights)
         return replace(growth, path=readable_path([(one, penalty) for one in growth.path], task, self.exact)[0])
 
     def _grow_on_numbers(self, task: Task) -> Growth:
         sample, loss = task.sample, task.loss
-        ridge, outputs = self.penalty(loss, sample.y, sample.weight), None if task.labels is None else task.labels.outputs
+        ridge = self.penalty(loss, sample.y, sample.weight, task.class_weights)
+        outputs = None if task.labels is None else task.labels.outputs
         rows = TrainingRows(sample.X.matrix, sample.y, sample.weight, loss, ridge, outputs)
         start, report = int(check_random_state(self.random_state).randint(2**31 - 1)), task.report if self.verbose else None
         parallel = CountedCalls(self.n_jobs, "penalties", self.n_penalties, (0.0, 1.0 if self.as_in_the_paper else TRAINING))
@@ -125,8 +125,10 @@ class LTRNet(Method):
 
         The paper standardises numbers, and leaves the scores of classes as they are.
         """
-        sample, measure = task.sample, ScoreUnits.of_scores if self.as_in_the_paper and task.labels else ScoreUnits.of
-        return measure(sample.y, sample.weight, task.loss)
+        shape = task.loss.output_shape
+        if self.as_in_the_paper and task.labels:
+            return ScoreUnits(np.zeros(shape), np.ones(shape), 1.0)
+        return ScoreUnits.of(task.sample.y, task.sample.weight, task.loss)
 
     def penalties(self) -> list[float]:
         """Return the L1 penalties, from the largest to the smallest."""

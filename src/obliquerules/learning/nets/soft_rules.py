@@ -16,7 +16,6 @@ from obliquerules.learning.nets.adam import (
     Floats,
     NetworkParameters,
     Phase,
-    falling_linearly,
     train,
 )
 from obliquerules.losses import Loss
@@ -149,12 +148,6 @@ class ScoreUnits:
             return cls(offset, np.ones_like(size), float(np.max(curvature)))
         return cls(offset, size, of_loss)
 
-    @classmethod
-    def of_scores(cls, y: Vector, weight: Vector, loss: Loss) -> ScoreUnits:
-        """Return units that leave scores and loss as they are."""
-        like = np.asarray(loss.best_constant(y, weight))
-        return cls(np.zeros_like(like), np.ones_like(like), 1.0)
-
 
 class SoftRules:
     """The mean loss of a batch of networks on given rows, with its gradients.
@@ -168,11 +161,8 @@ class SoftRules:
     ----------
     X : array of shape (n_samples, n_features)
         Standardised; all computations have its precision.
-    y, weight : arrays of shape (n_samples,)
-    loss : Loss
     units : ScoreUnits
         The units of all parameters and of the losses returned.
-    architecture : Architecture
     penalties : Penalties
         Added to the loss returned, but not to the gradients: `Penalties.proximal` takes care of those.
     """
@@ -205,28 +195,20 @@ class SoftRules:
     @np.errstate(over="ignore")
     def __call__(self, parameters: NetworkParameters) -> tuple[Floats, dict[str, Floats]]:
         """Return the penalised loss of each network, and the gradients of the mean loss."""
-        propositions = self._evaluate_propositions(parameters)
-        conjunctions = self._evaluate_conjunctions(propositions, parameters["memberships"])
-        score = np.matmul(self._by_output(parameters["rule_weights"]).swapaxes(1, 2), conjunctions).swapaxes(1, 2)
-        score = score.reshape(*score.shape[:2], *self.architecture.output_shape) + parameters["constant"][:, None]
-        losses, pull = self._judge(score.astype(np.float64))
-        gradients = self._gradients(parameters, propositions, conjunctions, pull.astype(score.dtype))
-        return losses + self.penalties.value(parameters), gradients
-
-    def _judge(self, score: Vector) -> tuple[Floats, Floats]:
-        """Return the mean loss of each network, and its derivative in each score of each row."""
-        units = self.units
-        score = units.offset + units.size * score
-        losses = self.loss.value(self.y, score) @ self.share / units.of_loss
-        pull = np.multiply.outer(self.share, units.size / units.of_loss) * self.loss.gradient(self.y, score)
-        return losses, np.clip(pull, -LARGEST_PULL, LARGEST_PULL)
-
-    def _evaluate_propositions(self, parameters: NetworkParameters) -> Floats:
-        """Return p, shape (networks, rules, propositions, rows)."""
         directions, thresholds = parameters["directions"], parameters["thresholds"]
         extended = np.concatenate([directions, thresholds[..., None]], axis=-1).reshape(-1, len(self.columns))
         np.matmul(-self.architecture.sharpness * extended, self.columns, out=self._propositions.reshape(-1, len(self.X)))
-        return sigmoid_of_negative(self._propositions)
+        propositions = sigmoid_of_negative(self._propositions)
+        conjunctions = self._evaluate_conjunctions(propositions, parameters["memberships"])
+        score = np.matmul(self._by_output(parameters["rule_weights"]).swapaxes(1, 2), conjunctions).swapaxes(1, 2)
+        score = score.reshape(*score.shape[:2], *self.architecture.output_shape) + parameters["constant"][:, None]
+        units, dtype = self.units, score.dtype
+        score = units.offset + units.size * score.astype(np.float64)
+        losses = self.loss.value(self.y, score) @ self.share / units.of_loss
+        pull = np.multiply.outer(self.share, units.size / units.of_loss) * self.loss.gradient(self.y, score)
+        pull = np.clip(pull, -LARGEST_PULL, LARGEST_PULL).astype(dtype)
+        gradients = self._gradients(parameters, propositions, conjunctions, pull)
+        return losses + self.penalties.value(parameters), gradients
 
     def _evaluate_conjunctions(self, propositions: Floats, memberships: Floats) -> Floats:
         """Return q, shape (networks, rules, rows)."""
@@ -279,5 +261,5 @@ def descend(
     """Train a batch of networks from random starts with proximal Adam; return their parameters and the number of steps."""
     parameters = objective.architecture.start(objective.X, random)
     optimizer = Adam(tuple(parameters), STEP_SIZE, BETAS)
-    phase = Phase(objective, optimizer, max_iter, objective.penalties.proximal, falling_linearly)
+    phase = Phase(objective, optimizer, max_iter, objective.penalties.proximal, falling=True)
     return parameters, train(parameters, [phase], stopping=stopping, report=report)

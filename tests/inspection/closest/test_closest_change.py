@@ -15,7 +15,7 @@ from obliquerules.inspection.closest.feasible import Feasible, Goal
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 
-from ..estimators.fitted import every_kind, fitted
+from ...estimators.fitted import every_kind, fitted
 
 UP = Goal(lambda score: score > 0.0, 1.0, "positive")
 DOWN = Goal(lambda score: score <= 0.0, -1.0, "not positive")

@@ -15,9 +15,9 @@ from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.closest.feasible import Feasible, Goal
 from obliquerules.rules import Block, Factor
 
-from ..report.slopes import sloped
+from ...report.slopes import sloped
+from ..mixed import COLUMNS, NUMBERS, memberships, mixed_rows, sums
 from . import test_mixed_changes as mixed_changes
-from .mixed import COLUMNS, NUMBERS, memberships, mixed_rows, sums
 from .test_closest_change import DOWN, UP, found, random_region
 
 

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostRegressor, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.closest.closest_change import closest_change
-from obliquerules.inspection.closest.feasible import Feasible, Goal
-from obliquerules.inspection.closest.request import feasible_region
+from obliquerules.inspection.closest.feasible import Feasible, Goal, feasible_region
 from obliquerules.rules import Block, Membership
 
-from .mixed import COLUMNS, VALUES, fitted_mixed, mixed_ensembles, mixed_rows, model_of
+from ..mixed import COLUMNS, VALUES, fitted_mixed, mixed_ensembles, mixed_rows, model_of
 
 # Each value occurs, so that each column may take each of its values.
 ROWS = Block(COLUMNS, np.array(list(itertools.product(*VALUES)))[::7])

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.closest.closest_change import closest_change
-from obliquerules.inspection.closest.feasible import Feasible
-from obliquerules.inspection.closest.request import goal_for
+from obliquerules.inspection.closest.feasible import Feasible, goal_for
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 from obliquerules.rules.model import Offset
 
-from ..estimators.fitted import fitted
-from .many import NAMES, class_model, irises, ten
+from ...estimators.fitted import fitted
+from ..many import NAMES, class_model, irises, ten
 from .test_closest_change import brute_force, random_ensemble, random_region
 from .test_sloped_changes import random_slopes
 
