@@ -96,7 +96,9 @@ def test_every_subset_of_rules_has_the_loss_of_the_edited_model(kind, tmp_path):
                 edited = editing
                 for rule in reversed(off):
                     edited = edited.drop(rule)
-                expected = edited.log.steps[-1].loss_after if off else edited._mean_loss(ensemble)
+                scores, sample = edited.sample.scores(ensemble), edited.sample
+                kept = model.model_.loss.risk(sample.y, scores, sample.weight)
+                expected = edited.log.steps[-1].loss_after if off else kept
                 assert mean_loss(report, size, off) == pytest.approx(expected, rel=1e-12)
 
 

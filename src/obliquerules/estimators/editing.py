@@ -15,7 +15,7 @@ from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, Ru
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings, change
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.rule import Weight, as_weight
-from obliquerules.rules.text.parsing import Reader, Typed
+from obliquerules.rules.text.parsing import Reader
 
 Estimator = TypeVar("Estimator", bound=Fitting)
 
@@ -181,10 +181,6 @@ class Editing(Generic[Estimator]):
     def _text(self, rule: Rule) -> str:
         return rule.describe(self.ensemble.columns, outputs=self.ensemble.outputs)
 
-    def _mean_loss(self, ensemble: RuleEnsemble) -> float:
-        with np.errstate(invalid="ignore"):
-            return self.model.model_.loss.risk(self.sample.y, self.sample.scores(ensemble), self.sample.weight)
-
     def _next(
         self,
         action: str,
@@ -198,12 +194,14 @@ class Editing(Generic[Estimator]):
         """Return the editing with new rules and the step in its log."""
         before = self.ensemble
         after = before.with_rules(rules, intercept)
-        losses = self._mean_loss(before), self._mean_loss(after)
-        if not all(map(math.isfinite, losses)):
+        y, weight, loss = self.sample.y, self.sample.weight, self.model.model_.loss
+        with np.errstate(invalid="ignore"):
+            first, last = (loss.risk(y, self.sample.scores(ensemble), weight) for ensemble in (before, after))
+        if not (math.isfinite(first) and math.isfinite(last)):
             raise ValueError(
-                f"Cannot {description}, because the mean loss, {losses[0]:g} before and {losses[1]:g} after, must be finite."
+                f"Cannot {description}, because the mean loss, {first:g} before and {last:g} after, must be finite."
             )
-        step = EditStep(action, rule, new, description, before.complexity, after.complexity, *losses, settings)
+        step = EditStep(action, rule, new, description, before.complexity, after.complexity, first, last, settings)
         edited = self.model.model_.edited(self.log.followed_by(step, after))
         return Editing(self.model._with(edited), self.sample)
 
@@ -301,18 +299,12 @@ def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight, fact
     row of X.
     """
     columns = ensemble.columns
-    given, multiplied, tests = Reader(columns).rule_or_condition(text, ensemble.outputs)
+    given, multiplied, typed = Reader(columns).rule_or_condition(text, ensemble.outputs)
+    text = text.strip()
     if given is not None:
         weight, factor = as_weight(given), multiplied
-    if all(one.comparison in EXACT for one in tests):
-        return Rule(weight, Conjunction(one.test for one in tests), factor), ""
-    rule = Rule(weight, Conjunction(_suited(tests, X, text.strip())), factor)
-    meant = rule.condition.describe(columns) if given is None else rule.describe(columns, outputs=ensemble.outputs)
-    return rule, f"'{text.strip()}' is {meant} on these rows"
-
-
-def _suited(typed: list[Typed], X: Block, text: str) -> list[Test]:
-    """Return conditions with short thresholds that say the same of rows."""
+    if all(one.comparison in EXACT for one in typed):
+        return Rule(weight, Conjunction(one.test for one in typed), factor), ""
     shortening, tests = Shortening(X), list[Test]()
     for test, comparison in typed:
         if comparison in EXACT or not isinstance(test, Proposition):
@@ -326,4 +318,6 @@ def _suited(typed: list[Typed], X: Block, text: str) -> list[Test]:
                 raise ValueError(f"{'All rows have' if equal.all() else 'No row has'} the value in {text!r}.")
         if comparison not in EQUATIONS or not test(X).all():
             tests.append(shortening.with_whole_threshold(shortening.with_short_threshold(test)))
-    return tests
+    rule = Rule(weight, Conjunction(tests), factor)
+    meant = rule.condition.describe(columns) if given is None else rule.describe(columns, outputs=ensemble.outputs)
+    return rule, f"'{text}' is {meant} on these rows"

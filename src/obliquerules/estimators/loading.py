@@ -50,12 +50,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     kind = document.get("kind")
     if kind.value == "ensemble":
         return decode_content(document)
-    if kind.value == "estimator":
-        return _decode_estimator(document)
-    kind.fail("'estimator' or 'ensemble'")
-
-
-def _decode_estimator(document: Field) -> RuleModel:
+    if kind.value != "estimator":
+        kind.fail("'estimator' or 'ensemble'")
     field = document.get("estimator")
     if field.text() not in ESTIMATORS:
         field.fail(f"one of {', '.join(ESTIMATORS)}")

@@ -314,8 +314,10 @@ class CFormat(ExportFormat):
             contributions="".join(lines),
             **names,
         )
-        write_scores = _score if source.task == "score" else _classes
-        return head + write_scores(language, source, names | {"size": max(len(source.parts), 1)})
+        names["size"] = max(len(source.parts), 1)
+        if source.labels:
+            return head + _classes(language, source, names)
+        return head + SCORE.format(constant=language.starts(source)[0], prediction=language.answers(source, ["f"])[0], **names)
 
     def engine(self) -> tuple[str, str]:
         compiler = shutil.which("cc")
@@ -440,11 +442,6 @@ def _contributions(language: CLanguage, source: Source) -> Iterator[str]:
         for term in language.contributions(source, rule, name):
             yield f"    contributions[{place}] = {term};\n"
             place += 1
-
-
-def _score(language: CLanguage, source: Source, names: dict[str, Any]) -> str:
-    """Return the functions of a model of one score."""
-    return SCORE.format(constant=language.starts(source)[0], prediction=language.answers(source, ["f"])[0], **names)
 
 
 def _classes(language: CLanguage, source: Source, names: dict[str, Any]) -> str:

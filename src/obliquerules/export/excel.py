@@ -96,7 +96,9 @@ class ExcelLanguage(TextLanguage):
     def __init__(self, source: Source) -> None:
         self._letters = {column: letters(position) for position, column in enumerate(source.used)}
         self.inputs = _range(0, len(source.used) - 1) if source.used else ""
-        self._first_long, self._first_label = long_row(source), class_row(source)
+        shown = source.labels or two_classes(source)
+        self._first_label = class_row(source)
+        self._first_long = self._first_label + (1 + len(shown) if shown else 0)
         self.long: list[float] = []
 
     def number(self, value: float) -> str:
@@ -326,12 +328,6 @@ def class_row(source: Source) -> int:
 def two_classes(source: Source) -> list[Any]:
     """Return the labels of the classes on both sides of a single score, none where it has no classes."""
     return [] if source.labels or source.model.labels is None else source.model.labels.decode([0, 1]).tolist()
-
-
-def long_row(source: Source) -> int:
-    """Return the row of the first number with more than 15 digits."""
-    shown = source.labels or two_classes(source)
-    return class_row(source) + (1 + len(shown) if shown else 0)
 
 
 def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:

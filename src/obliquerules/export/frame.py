@@ -307,14 +307,6 @@ def _pyarrow(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
     return pyarrow.table({name: pyarrow.array(many, types.get(kinds.get(name, ""))) for name, many in columns.items()})
 
 
-def _duckdb(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
-    return importlib.import_module("duckdb").from_arrow(_pyarrow(columns, kinds))
-
-
-def _dask(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
-    return importlib.import_module("dask.dataframe").from_pandas(_pandas(columns, kinds), npartitions=2)
-
-
 @dataclass(frozen=True)
 class Library:
     """A data frame library: how to make a frame, the packages that this needs, and the known of a frame."""
@@ -329,8 +321,15 @@ LIBRARIES = {
     "pandas": Library(_pandas, ("pandas",)),
     "polars": Library(_polars, ("polars",)),
     "pyarrow": Library(_pyarrow, ("pyarrow",)),
-    "duckdb": Library(_duckdb, ("duckdb", "pyarrow"), case_sensitive=False),
-    "dask": Library(_dask, ("dask", "pandas", "pyarrow")),
+    "duckdb": Library(
+        lambda *given: importlib.import_module("duckdb").from_arrow(_pyarrow(*given)),
+        ("duckdb", "pyarrow"),
+        case_sensitive=False,
+    ),
+    "dask": Library(
+        lambda *given: importlib.import_module("dask.dataframe").from_pandas(_pandas(*given), npartitions=2),
+        ("dask", "pandas", "pyarrow"),
+    ),
 }
 
 

@@ -582,7 +582,11 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
     @contextlib.contextmanager
     def borrowed(self, connection: Any) -> Iterator[Any]:
         """Yield a cursor within a savepoint, which is undone, or within a transaction if there was none."""
-        idle = _is_idle(connection)
+        # No transaction is open, as psycopg and psycopg2 tell it.
+        if hasattr(getattr(connection, "info", None), "transaction_status"):
+            idle = int(connection.info.transaction_status) == 0
+        else:
+            idle = hasattr(connection, "get_transaction_status") and int(connection.get_transaction_status()) == 0
         alone = idle and getattr(connection, "autocommit", False)
         cursor = connection.cursor()
         cursor.execute("BEGIN" if alone else f"SAVEPOINT {TEMPORARY}")
@@ -694,13 +698,6 @@ def smallest_factor(weight: float) -> float:
         vanishes = abs(weight) * float(np.int64(middle).view(np.float64)) == 0.0
         low, high = (middle, high) if vanishes else (low, middle)
     return float(np.int64(high).view(np.float64))
-
-
-def _is_idle(connection: Any) -> bool:
-    """Say whether no transaction is open, as psycopg and psycopg2 tell it."""
-    if hasattr(connection, "info") and hasattr(connection.info, "transaction_status"):
-        return int(connection.info.transaction_status) == 0
-    return hasattr(connection, "get_transaction_status") and int(connection.get_transaction_status()) == 0
 
 
 DIALECTS: dict[str, Dialect] = {

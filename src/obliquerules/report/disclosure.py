@@ -8,7 +8,6 @@ and no combination of figures tells how many there are.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -154,14 +153,9 @@ class Exchange:
 
     def _greatest(self, values: Vector) -> Vector:
         """Return the greatest value of each group."""
-        order, first = self._sorted
-        return np.asarray(np.maximum.reduceat(values[order], first))
-
-    @functools.cached_property
-    def _sorted(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The rows ordered by group, and where each group begins."""
-        order = np.argsort(self.labels, kind="stable")
-        return order, np.flatnonzero(np.diff(self.labels[order], prepend=-1))
+        greatest = np.full(int(self.labels.max()) + 1, -np.inf)
+        np.maximum.at(greatest, self.labels, values)
+        return greatest
 
     def _reach(self, values: Vector, ends: tuple[Vector, Vector]) -> tuple[float, float]:
         """Return how far one exchange may move a weighted sum, down and up."""

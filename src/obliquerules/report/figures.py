@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
 from obliquerules.losses import ClassLoss, Loss
 from obliquerules.report.disclosure import Exchange, Extent, Figure, last_place
 from obliquerules.report.groups import Grouping, conditions_of, grouped_rows
@@ -32,7 +30,23 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
     exchange = Exchange(grouping.labels, rows.weight, rows.least > 1)
     defining = conditions_of(model.ensembles[size] for size in grouping.exact_sizes)
     shown = conditions_of(model.ensembles[size] for size in sizes)
-    used = used_columns(model.ensembles[size] for size in sizes)
+    typical, binary = dict[str, Figure | None](), list[int]()
+    for column in used_columns(model.ensembles[size] for size in sizes):
+        typical[str(column)] = _typical(rows.X, column, rows.least)
+        values, counts = np.unique(rows.X.matrix[:, column], return_counts=True)
+        # Zeros and ones, both of them also if one row changes.
+        is_binary = np.array_equal(values, [0.0, 1.0]) and int(counts.min()) >= min(rows.least, 2)
+        if is_binary and rows.X.column(column).levels is None:
+            binary.append(column)
+    predicted = list[list[Any]]()
+    for size in sizes:
+        # The mean prediction of each group in which the conditions that hold do not determine it, or that of each class.
+        first = grouping.n_patterns if size in grouping.exact_sizes else 0
+        mean = model.loss.inverse_link(model.ensembles[size](rows.X, rows.offset))
+        finest = None if mean.ndim == 1 else FINEST_PROBABILITY
+        shares = mean.reshape(len(mean), -1).T
+        columns = [[one.published(finest) for one in exchange.group_means(share)[first:]] for share in shares]
+        predicted.append(columns[0] if mean.ndim == 1 else list(zip(*columns, strict=True)))
     return {
         "name": rows.name,
         "rows": len(rows.y),
@@ -40,13 +54,13 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
         "exact": [size in grouping.exact_sizes for size in sizes],
         "conditions": [conditions.index(condition) for condition in defining],
         "groups": group_table(model.loss, rows, grouping, defining),
-        "predicted": [_predicted(model, rows, grouping, exchange, size) for size in sizes],
+        "predicted": predicted,
         "coverage": {
             str(conditions.index(condition)): exchange.share(condition(rows.X)).published(FINEST_SHARE) for condition in shown
         },
         "measures": [_measures(model, rows, exchange, ensemble) for ensemble in model.ensembles],
-        "typical": {str(column): _typical(rows.X, column, rows.least) for column in used},
-        "binary": [column for column in used if _is_binary(rows.X, column, rows.least)],
+        "typical": typical,
+        "binary": binary,
     }
 
 
@@ -62,8 +76,10 @@ def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, conditions: 
     target = sums.T.reshape(-1, *shares.shape[1:])
     first = np.unique(group, return_index=True)[1][: grouping.n_patterns]
     hold = [condition(rows.X.rows(first)) for condition in conditions]
+    # Four conditions to a hexadecimal digit, the first condition first.
+    bits = np.packbits(np.column_stack([np.zeros((len(first), 0), dtype=np.bool_), *hold]), axis=1)
     table: dict[str, Any] = {
-        "patterns": [_as_hex(pattern) for pattern in np.column_stack([np.zeros((len(first), 0), dtype=np.bool_), *hold])],
+        "patterns": [pattern.tobytes().hex()[: -(-len(hold) // 4)] for pattern in bits],
         "rows": np.bincount(group).tolist(),
         "weight": total.tolist(),
         "target": target.tolist(),
@@ -72,19 +88,6 @@ def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, conditions: 
     if within is not None:
         table["spread"] = np.bincount(group, rows.weight * within).tolist()
     return table
-
-
-def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, exchange: Exchange, size: int) -> list[Any]:
-    """Return the mean prediction of one size for each group in which the conditions that hold do not determine it.
-
-    With many classes, it is the probability of each of them.
-    """
-    first = grouping.n_patterns if size in grouping.exact_sizes else 0
-    mean = model.loss.inverse_link(model.ensembles[size](rows.X, rows.offset))
-    if mean.ndim == 1:
-        return [one.published() for one in exchange.group_means(mean)[first:]]
-    classes = [exchange.group_means(share)[first:] for share in mean.T]
-    return [[one.published(FINEST_PROBABILITY) for one in group] for group in zip(*classes, strict=True)]
 
 
 def _measures(model: Model, rows: MeasuredRows, exchange: Exchange, ensemble: RuleEnsemble) -> list[Figure | None]:
@@ -105,12 +108,6 @@ def _measures(model: Model, rows: MeasuredRows, exchange: Exchange, ensemble: Ru
     return [None if one is None else one.published() for one in found]
 
 
-def _as_hex(pattern: NDArray[np.bool_]) -> str:
-    """Return bits as hexadecimal digits, the first condition first."""
-    bits = "".join("01"[int(holds)] for holds in pattern)
-    return "".join(f"{int(bits[start : start + 4].ljust(4, '0'), 2):x}" for start in range(0, len(bits), 4))
-
-
 def _typical(X: Block, column: int, least: int) -> Figure | None:
     """Return the most frequent level of a column, or the median of its numbers, coarsely, so that it is not the value of a row.
 
@@ -125,29 +122,15 @@ def _typical(X: Block, column: int, least: int) -> Figure | None:
     present = np.sort(values[~np.isnan(values)])
     if len(present) < least:
         return None
-    middle = _middle(present, least)
-    if kind in ("date", "time"):
-        return _month(middle, seconds_in(kind))
-    return middle.published(last_place(middle.value, MEDIAN_DIGITS))
-
-
-def _middle(ascending: Vector, least: int) -> Extent:
-    """Return the median, and its range if one value changes."""
-    median, last, reach = float(np.median(ascending)), len(ascending) - 1, int(least > 1)
-    low, high = max(last // 2 - reach, 0), min((last + 1) // 2 + reach, last)
-    return Extent(float(ascending[low]), median, float(ascending[high])) if reach else Extent(median, median, median)
-
-
-def _is_binary(X: Block, column: int, least: int) -> bool:
-    """Say whether a column holds zeros and ones, both of them also if one row changes."""
-    if X.column(column).levels is not None:
-        return False
-    values, counts = np.unique(X.matrix[:, column], return_counts=True)
-    return np.array_equal(values, [0.0, 1.0]) and int(counts.min()) >= min(least, 2)
-
-
-def _month(middle: Extent, seconds: float) -> Figure | None:
-    """Return the beginning of the month of a date or time; None if one row could change it by more than a month."""
+    # The median, and its range if one value changes.
+    median, end = float(np.median(present)), len(present) - 1
+    middle = Extent(median, median, median)
+    if least > 1:
+        middle = Extent(float(present[max(end // 2 - 1, 0)]), median, float(present[min((end + 1) // 2 + 1, end)]))
+    if kind not in ("date", "time"):
+        return middle.published(last_place(median, MEDIAN_DIGITS))
+    # The beginning of the month; none if one row could change it by more than a month.
+    seconds = seconds_in(kind)
     moments = np.array([middle.low, middle.value, middle.high]) * seconds
     first, month, last = moments.astype(np.int64).astype("datetime64[s]").astype("datetime64[M]")
     if (last - first).astype(int) > 1:

@@ -83,6 +83,8 @@ def payload(
     ensembles, present, names = model.ensembles, model.present, model.feature_names
     sizes = spread_sizes(ensembles, present, most_sizes)
     conditions, factors, texts = conditions_of(ensembles), factors_of(ensembles), PieceWriter(ensembles, model.columns)
+    place: dict[Factor | None, int] = {factor: position for position, factor in enumerate(factors)}
+    multiplied = [[encode_rule(Rule(0.0, factor=factor))["factor"], texts.pieces(factor)] for factor in factors]
     words, event = _words(model), None if model.labels is None else model.labels.word()
     # What is predicted; of many classes, the page lists the names itself.
     predicted, event = ("most probable class", None) if "outputs" in words else (model.mean_name, event)
@@ -94,12 +96,24 @@ def payload(
         "words": words,
         "file": json.dumps(header() | encode_origin(model), ensure_ascii=False, allow_nan=False),
         "quoted": [(column, plain_name(name)) for column, name in enumerate(names) if plain_name(name) != name],
-        "conditions": _conditions(conditions, texts),
-        **({"factors": [[_factor(factor), texts.pieces(factor)] for factor in factors]} if factors else {}),
+        "conditions": [
+            # Each test as a file has it, and as its text in pieces.
+            [[stored, texts.pieces(test)] for stored, test in zip(encode_rule(Rule(0.0, one))["condition"], one, strict=True)]
+            for one in conditions
+        ],
+        **({"factors": multiplied} if factors else {}),
         "complexities": [Rule(0.0, condition).complexity for condition in conditions],
         "intervals": _intervals(conditions),
         "ranges": {one.column: [one.low, one.high] for one in model.ranges},
-        "ensembles": [_ensemble(ensemble, conditions, factors) for ensemble in ensembles],
+        "ensembles": [
+            [
+                ensemble.intercept,
+                [rule.weight for rule in ensemble],
+                [conditions.index(rule.condition) for rule in ensemble],
+                *([[place.get(rule.factor) for rule in ensemble]] if factors else []),
+            ]
+            for ensemble in ensembles
+        ],
         **({"ridges": list(model.ridges)} if model.ridges else {}),
         "edits": None if model.edits is None else encode_edits(model.edits, model),
         "sizes": sizes,
@@ -125,20 +139,6 @@ def _words(model: Model) -> dict[str, Any]:
     } | of_classes
 
 
-def _conditions(conditions: Sequence[Conjunction], texts: PieceWriter) -> list[Any]:
-    """Return the tests of each condition, each as a file has it and as its text in pieces."""
-    stored = [encode_rule(Rule(0.0, condition))["condition"] for condition in conditions]
-    return [
-        [[as_file, texts.pieces(test)] for as_file, test in zip(*both, strict=True)]
-        for both in zip(stored, conditions, strict=True)
-    ]
-
-
-def _factor(factor: Factor) -> Any:
-    """Return a factor as a file has it."""
-    return encode_rule(Rule(0.0, factor=factor))["factor"]
-
-
 def _intervals(conditions: Sequence[Conjunction]) -> dict[int, list[Any]]:
     """Return for each condition on one variable alone its column, and the cuts between which it holds."""
     found: dict[int, list[Any]] = {}
@@ -148,17 +148,6 @@ def _intervals(conditions: Sequence[Conjunction]) -> dict[int, list[Any]]:
             if low.value < math.inf and high.value > -math.inf:  # others never hold
                 found[index] = [column, *([cut.value, cut.above] if math.isfinite(cut.value) else None for cut in (low, high))]
     return found
-
-
-def _ensemble(ensemble: RuleEnsemble, conditions: Sequence[Conjunction], factors: Sequence[Factor]) -> list[Any]:
-    """Return the constant, the weights of the rules, the positions of their conditions and, if there are any, factors."""
-    multiplied = [None if rule.factor is None else factors.index(rule.factor) for rule in ensemble]
-    return [
-        ensemble.intercept,
-        [rule.weight for rule in ensemble],
-        [conditions.index(rule.condition) for rule in ensemble],
-        *([multiplied] if factors else []),
-    ]
 
 
 def _cross_validated(model: Model, results: Mapping[str, Vector]) -> dict[str, Any]:

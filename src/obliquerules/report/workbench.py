@@ -62,22 +62,18 @@ def page(payload: dict[str, Any], version: str) -> str:
     """Return the text of the file."""
     style = _part("page.css")
     script = "\n".join(['"use strict";', *(_part(f"{name}.js") for name in SCRIPTS)])
+    data = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     values = {
         "policy": POLICY.format(script=_digest(script), style=_digest(style)),
         "title": html.escape(payload["title"]),
         "version": html.escape(version),
         "style": style,
         "script": script,
-        "payload": embedded(payload),
+        # Without the character that begins a tag, so that the data cannot end their element.
+        "payload": data.replace("<", "\\u003c"),
     }
     # In one pass, so that no value is searched for placeholders.
     return re.sub(r"\{\{(\w+)\}\}", lambda place: values[place[1]], _part("page.html"))
-
-
-def embedded(payload: dict[str, Any]) -> str:
-    """Return JSON that can stand in a script element: without the character that begins a tag."""
-    text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
 
 
 def _part(name: str) -> str:
