@@ -116,7 +116,7 @@ class Loss(ABC):
 
     def centred(self, constants: Any) -> Any:
         """Return constants as they are or, with many classes, such that they add up to zero."""
-        return constants
+        return constants - constants.mean() if self.by_class else constants
 
     def with_power(self, power: float) -> Loss:  # noqa: ARG002  # most losses have none
         """Return the loss with another power, if that is its parameter."""
@@ -151,9 +151,9 @@ class Loss(ABC):
         """Return targets as they are or, of many classes, as the share of each."""
         return y
 
-    def outputs(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:  # noqa: ARG002
+    def outputs(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
         """Return the names of the scores, given those of the classes; None for a single score."""
-        return None
+        return names if self.by_class else None
 
     def spread(self, y: Vector, mean: Vector) -> Vector | None:  # noqa: ARG002
         """Return what each row costs more than the mean target of its group; None for labels."""
@@ -250,6 +250,10 @@ class ClassLoss(Loss):
     def separates(self, y: Vector, score: Vector) -> bool:
         return not self.wrong(y, score).any()
 
+    def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
+        """Return the log loss and the share of errors."""
+        return [self.risk(y, score, weight), float(np.average(self.wrong(y, score), weights=weight))]
+
 
 class LogisticLoss(ClassLoss):
     """log(1 + exp(f)) - y f, for a target of 0 or 1 (or a share between them)."""
@@ -272,8 +276,7 @@ class LogisticLoss(ClassLoss):
 
     def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
         """Return the log loss, the share of errors, and the area under the ROC curve."""
-        error = float(np.average(self.wrong(y, score), weights=weight))
-        return [self.risk(y, score, weight), error, area_under_curve(y, score, weight)]
+        return [*super().measures(y, score, weight), area_under_curve(y, score, weight)]
 
     def wrong(self, y: Vector, score: Vector) -> Mask:
         return np.asarray((score > 0.0) != (y > 0.5))
@@ -299,10 +302,6 @@ class MultinomialLoss(ClassLoss):
     def in_shares(self, y: Vector) -> Vector:
         """Return the numbers of classes as the share of each class, 0 or 1; shares stay as they are."""
         return y if y.ndim == 2 else (y[:, None] == np.arange(self.n_classes)).astype(np.float64)
-
-    def outputs(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """Return the names of the classes, each of which has a score."""
-        return names
 
     def class_shares(self, y: Vector, weight: Vector) -> list[float]:
         """Return the share of each class, by weight; no share is quite zero or one."""
@@ -336,17 +335,10 @@ class MultinomialLoss(ClassLoss):
         """Return the score of each class, which add up to zero."""
         return self.centred(np.array([self.link(mean) for mean in self.class_shares(y, weight)]))
 
-    def centred(self, constants: Any) -> Any:
-        return constants - constants.mean()
-
     def curvature(self, y: Vector, weight: Vector) -> Any:
         """Return the hessian of one row for each class."""
         mean = np.array(self.class_shares(y, weight))
         return mean * (1.0 - mean)
-
-    def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
-        """Return the log loss and the share of errors."""
-        return [self.risk(y, score, weight), float(np.average(self.wrong(y, score), weights=weight))]
 
     def wrong(self, y: Vector, score: Vector) -> Mask:
         return np.asarray(np.argmax(score, axis=-1) != y)

@@ -49,7 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(str(error))
         return REFUSED if isinstance(error, ValueError) else FAILED
     except OSError as error:
-        complain(_description(error))
+        if error.filename is not None:
+            complain(f"'{error.filename}': {error.strerror}.")
+            return FAILED
+        silence(sys.stdout)  # Python must not try to write again
+        closed = "whoever reads standard output closed it before everything was written."
+        complain(closed if isinstance(error, BrokenPipeError) else f"standard output: {error.strerror}.")
         return FAILED
     except (ImportError, MemoryError) as error:
         complain(str(error) or "there is not enough memory.")
@@ -80,13 +85,3 @@ def _run(arguments: list[str]) -> None:
     finally:
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where a closed pipe or a full disk can still be reported
-
-
-def _description(error: OSError) -> str:
-    """Say what could not be written or read."""
-    if error.filename is not None:
-        return f"'{error.filename}': {error.strerror}."
-    silence(sys.stdout)  # Python must not try to write again
-    if isinstance(error, BrokenPipeError):
-        return "whoever reads standard output closed it before everything was written."
-    return f"standard output: {error.strerror}."

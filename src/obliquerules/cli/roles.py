@@ -81,7 +81,7 @@ class RoleColumns:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of all columns."""
+        """The names of all columns; a fit looks for them here, as in a frame."""
         return self.block.names
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

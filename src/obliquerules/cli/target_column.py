@@ -138,7 +138,12 @@ def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> Targ
         raise ValueError(f"The target '{column.name}' has one value only, {distinct[0]!r}: there is nothing to predict.")
     weight = weights(data, rows, options)
     weight = np.ones(len(labels)) if weight is None else weight
-    task, why = _task_of_options(options), "you said so"
+    task, why = options.task, "you said so"
+    if options.loss is not None:
+        of_loss = COUNTS if options.loss == "poisson" else REGRESSION
+        if task not in (None, REGRESSION, of_loss):
+            raise ValueError(f"--loss {options.loss} cannot be used with --task {task}.")
+        task = task or of_loss
     if task is None:
         task, why = _inferred_task(column, values[rows], weight, distinct, options)
     if task != CLASSIFICATION:
@@ -156,16 +161,6 @@ def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> Targ
         positive = class_written(options.positive, classes, "--positive")
     class_weight = _class_weight(options.class_weight, classes)
     return TargetColumn(column.name, task, why, labels, positive=positive, class_weight=class_weight)
-
-
-def _task_of_options(options: argparse.Namespace) -> str | None:
-    """Return the task of ``--task`` or ``--loss``, if any."""
-    if options.loss is None:
-        return None if options.task is None else str(options.task)
-    task = COUNTS if options.loss == "poisson" else REGRESSION
-    if options.task not in (None, REGRESSION, task):
-        raise ValueError(f"--loss {options.loss} cannot be used with --task {options.task}.")
-    return options.task or task
 
 
 def _of_numbers(task: str, why: str, y: Vector, options: argparse.Namespace) -> TargetColumn:

@@ -27,23 +27,20 @@ def read_arrow(file: IO[bytes], suffix: str, source: str, conventions: Conventio
     except ImportError as error:
         raise ImportError(f"Reading {suffix} files needs pyarrow: pip install 'obliquerules[arrow]'.") from error
     try:
-        table = pq.read_table(file) if suffix == ".parquet" else _arrow_table(file)
+        if suffix == ".parquet":
+            table = pq.read_table(file)
+        else:
+            try:
+                table = pa.ipc.open_file(file).read_all()
+            except pa.ArrowInvalid:
+                file.seek(0)
+                table = pa.ipc.open_stream(file).read_all()
     except (pa.ArrowException, pa.ArrowInvalid) as error:
         kind = "a Parquet" if suffix == ".parquet" else "an Arrow"
         raise ValueError(f"{source} is not {kind} file: {str(error).splitlines()[0]}") from error
     if not table.column_names:
         raise ValueError(f"{source} is empty: it has no columns.")
     return columns_of_table(table, conventions)
-
-
-def _arrow_table(file: IO[bytes]) -> Any:
-    import pyarrow as pa
-
-    try:
-        return pa.ipc.open_file(file).read_all()
-    except pa.ArrowInvalid:
-        file.seek(0)
-        return pa.ipc.open_stream(file).read_all()
 
 
 def columns_of_table(table: Any, conventions: Conventions) -> TypedColumns:

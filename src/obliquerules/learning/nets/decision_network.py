@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -328,15 +327,15 @@ def train_layers(
         (networks.or_objective, Adam(["gates"], schedule.step_size)),
     )
     done, unchanged, rules = 0, 0, signs(parameters)
+
+    def report(n_steps: int, losses: Floats, trained: NetworkParameters) -> None:
+        if progress is not None:
+            progress(done + n_steps, losses, signs(trained))
+
     while done < schedule.n_steps and not (schedule.early_stopping and unchanged == PATIENCE):
         for objective, optimizer in layers:
             n_steps = min(schedule.phase_length, schedule.n_steps - done)
-            report = None if progress is None else functools.partial(_report, progress, done)
             done += train(parameters, [Phase(objective, optimizer, n_steps)], report=report, report_every=schedule.phase_length)
         before, rules = rules, signs(parameters)
         unchanged = unchanged + 1 if all(map(np.array_equal, rules, before)) else 0
     return rules, done
-
-
-def _report(progress: RulesCallback, before: int, done: int, losses: Floats, parameters: NetworkParameters) -> None:
-    progress(before + done, losses, signs(parameters))

@@ -17,7 +17,7 @@ from obliquerules.learning.method import ClassWeights, Growth, Method, Task
 from obliquerules.learning.nets.adam import Floats
 from obliquerules.learning.nets.boxes import Boxes, binarise, levels_of, shortest
 from obliquerules.learning.nets.decision_network import Examples, Schedule, Signs, train_networks
-from obliquerules.learning.nets.indicators import grow_on_numbers
+from obliquerules.learning.nets.indicators import front, grow_on_numbers, training_risk
 from obliquerules.learning.refit import or_weights
 from obliquerules.learning.shorten import without_idle_parts
 from obliquerules.losses import Loss
@@ -34,7 +34,6 @@ from obliquerules.parameters import (
     whole,
 )
 from obliquerules.rules import Rule, RuleEnsemble
-from obliquerules.rules.path_table import pareto
 
 AUTO = "auto"
 # Six networks of the usual size share the overhead of a NumPy call; larger batches are no faster, and leave less to run in
@@ -110,26 +109,26 @@ class DRNet(Method):
     def grow(self, task: Task) -> Growth:
         """Learn a rule set for each class and penalty, and keep those that are worth their complexity."""
         growth = grow_on_numbers(self, task, self._grow_on_numbers, dates=True)
-        return replace(growth, path=_front(without_idle_parts(growth.path, task), task))
+        return replace(growth, path=front(without_idle_parts(growth.path, task), task))
 
     def _grow_on_numbers(self, task: Task) -> Growth:
         learned = list(self._learned(task))
         # By the loss alone, the class that takes more rules to describe would win.
         n = float(np.add.reduce(task.sample.weight))
         with_rules = [
-            (task.loss.profile_deviance(n * _risk(one, task), n) + math.log(n) * one.complexity, rule_set.described)
+            (task.loss.profile_deviance(n * training_risk(one, task), n) + math.log(n) * one.complexity, rule_set.described)
             for rule_set, one in learned
             if len(one)
         ]
         described = min(with_rules, key=lambda pair: pair[0])[1] if with_rules else None
-        path = _front([_constant(task), *(one for rule_set, one in learned if rule_set.described == described)], task)
+        path = front([_constant(task), *(one for rule_set, one in learned if rule_set.described == described)], task)
         return Growth(path, n_iter=max((rule_set.n_steps for rule_set, _ in learned), default=0))
 
     def _learned(self, task: Task) -> Iterator[tuple[RuleSet, RuleEnsemble]]:
         """Yield every rule set that was learned, together with its ensemble."""
         sample = task.sample
         binarisation = binarise(sample.X.matrix, sample.weight, self.n_thresholds)
-        if len(binarisation) == 0:  # all columns are constant
+        if not binarisation:  # all columns are constant
             return
         levels = levels_of(sample.X.matrix, binarisation)
         rule_sets = learn_rule_sets(
@@ -185,17 +184,6 @@ def _tells_apart(fires: Mask) -> bool:
 def _constant(task: Task) -> RuleEnsemble:
     """Return the best constant."""
     return RuleEnsemble((), task.loss.best_constant(task.sample.y, task.sample.weight), task.columns)
-
-
-def _risk(ensemble: RuleEnsemble, task: Task) -> float:
-    """Return the mean loss on the training rows."""
-    return task.loss.risk(task.sample.y, ensemble(task.sample.X), task.sample.weight)
-
-
-def _front(ensembles: Sequence[RuleEnsemble], task: Task) -> tuple[RuleEnsemble, ...]:
-    """Return the Pareto front of ensembles by complexity and training risk."""
-    risks = [(ensemble, _risk(ensemble, task)) for ensemble in ensembles]
-    return tuple(ensemble for ensemble, _ in pareto(risks, lambda pair: (pair[0].complexity, pair[1])))
 
 
 @dataclass(frozen=True, eq=False)

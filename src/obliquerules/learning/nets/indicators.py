@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,5 +90,15 @@ def grow_on_numbers(method: Method, task: Task, grow: Callable[[Task], Growth], 
             start, fixed = one.weight_table, np.zeros(1 + len(one), dtype=np.bool_)
             weights = method.refitted(one, task.sample, task.loss, start, fixed, task.class_weights)
             path[place] = one.with_weight_table(weights)
-    judged = [(ensemble, task.loss.risk(task.y, ensemble(task.X), task.weight)) for ensemble in path]
-    return replace(growth, path=tuple(one for one, _ in pareto(judged, lambda pair: (pair[0].complexity, pair[1]))))
+    return replace(growth, path=front(path, task))
+
+
+def training_risk(ensemble: RuleEnsemble, task: Task) -> float:
+    """Return the mean loss on the training rows."""
+    return task.loss.risk(task.sample.y, ensemble(task.sample.X), task.sample.weight)
+
+
+def front(ensembles: Iterable[RuleEnsemble], task: Task) -> tuple[RuleEnsemble, ...]:
+    """Return the Pareto front of ensembles by complexity and training risk."""
+    risks = [(ensemble, training_risk(ensemble, task)) for ensemble in ensembles]
+    return tuple(ensemble for ensemble, _ in pareto(risks, lambda pair: (pair[0].complexity, pair[1])))

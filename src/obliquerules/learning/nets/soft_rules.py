@@ -195,7 +195,10 @@ class SoftRules:
     @np.errstate(over="ignore")
     def __call__(self, parameters: NetworkParameters) -> tuple[Floats, dict[str, Floats]]:
         """Return the penalised loss of each network, and the gradients of the mean loss."""
-        propositions = self._evaluate_propositions(parameters)
+        directions, thresholds = parameters["directions"], parameters["thresholds"]
+        extended = np.concatenate([directions, thresholds[..., None]], axis=-1).reshape(-1, len(self.columns))
+        np.matmul(-self.architecture.sharpness * extended, self.columns, out=self._propositions.reshape(-1, len(self.X)))
+        propositions = sigmoid_of_negative(self._propositions)
         conjunctions = self._evaluate_conjunctions(propositions, parameters["memberships"])
         score = np.matmul(self._by_output(parameters["rule_weights"]).swapaxes(1, 2), conjunctions).swapaxes(1, 2)
         score = score.reshape(*score.shape[:2], *self.architecture.output_shape) + parameters["constant"][:, None]
@@ -206,13 +209,6 @@ class SoftRules:
         pull = np.clip(pull, -LARGEST_PULL, LARGEST_PULL).astype(dtype)
         gradients = self._gradients(parameters, propositions, conjunctions, pull)
         return losses + self.penalties.value(parameters), gradients
-
-    def _evaluate_propositions(self, parameters: NetworkParameters) -> Floats:
-        """Return p, shape (networks, rules, propositions, rows)."""
-        directions, thresholds = parameters["directions"], parameters["thresholds"]
-        extended = np.concatenate([directions, thresholds[..., None]], axis=-1).reshape(-1, len(self.columns))
-        np.matmul(-self.architecture.sharpness * extended, self.columns, out=self._propositions.reshape(-1, len(self.X)))
-        return sigmoid_of_negative(self._propositions)
 
     def _evaluate_conjunctions(self, propositions: Floats, memberships: Floats) -> Floats:
         """Return q, shape (networks, rules, rows)."""
