@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliquerules import Conjunction, Membership, Proposition, RuleEnsemble
-from obliquerules.rules.proposition import summand_values
+from obliquerules.rules.rule_parts import summand_values
 
 # What the documentation promises: a tenth of a standard error, and 1 % of the loss and of what rules gain over a constant.
 OF_ERROR, OF_LOSS = 0.1, 0.01

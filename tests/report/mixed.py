@@ -8,7 +8,7 @@ import pandas as pd
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.columns import UNSEEN, Block
-from obliquerules.rules.membership import Membership
+from obliquerules.rules.rule_parts import Membership
 
 GRADES = ["low", "mid", "high", "top"]
 COLOURS = ["red", "</script><b>blue", "1", "a, b", "teal and grey", "\u202egreen", "x" * 200]

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from obliquerules.arrays import Vector
 from obliquerules.data.sample import sums
 from obliquerules.data.training_columns import LARGEST_VALUE
-from obliquerules.estimators.fitting import Encoded
-from obliquerules.estimators.rule_model import RuleModel, dask_predict
+from obliquerules.estimators.fitting import Encoded, dask_predict
+from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.losses import LOSSES, Loss, class_loss
 from obliquerules.parameters import check_declared, declared
 from obliquerules.rules import Labels

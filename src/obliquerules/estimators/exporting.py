@@ -15,7 +15,8 @@ from obliquerules.report.measured_rows import MeasuredRows
 from obliquerules.report.payload import Head
 from obliquerules.report.workbench import write_workbench
 from obliquerules.rules import BandTable
-from obliquerules.rules.files.encoding import save_model
+from obliquerules.rules.files.encoding import encode_model
+from obliquerules.rules.files.fields import write_document
 
 
 class Exporting(Fitting):
@@ -41,7 +42,7 @@ class Exporting(Fitting):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON, for `load_model`."""
         check_is_fitted(self)
-        save_model(self.model_, path)
+        write_document(path, encode_model(self.model_))
 
     def export(self, to: str, X: Any = None, *, contributions: bool = False, **options: Any) -> Export:
         """Return `ensemble_` in another language, after verifying that it computes the same.

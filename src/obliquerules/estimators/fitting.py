@@ -8,9 +8,10 @@ import inspect
 import math
 import numbers
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from sklearn.utils.validation import _num_samples, assert_all_finite, check_is_f
 
 from obliquerules.arrays import Vector
 from obliquerules.data.blocks import RowBlock, StoredTable
+from obliquerules.data.dask_tables import by_partition, dask_kind
 from obliquerules.data.frames import misplaced_column, own_names
 from obliquerules.data.model_rows import ModelRows, read_rows
 from obliquerules.data.offsets import Outcomes, read_groups, read_offset, warn_of_other_class
@@ -38,6 +40,7 @@ from obliquerules.status_line import Stopwatch
 Arguments = ParamSpec("Arguments")
 Estimator = TypeVar("Estimator", bound="Fitting")
 Fit: TypeAlias = Callable[Concatenate[Estimator, Arguments], Estimator]
+Predict = TypeVar("Predict", bound=Callable[..., NDArray[Any]])
 Declarations = Mapping[str, tuple[Any, Parameter]]
 
 
@@ -88,6 +91,30 @@ def all_or_nothing(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Arguments]:
             raise
 
     return fit_or_restore
+
+
+def dask_predict(predict: Predict) -> Predict:
+    """Make a method return a lazy prediction for Dask tables."""
+
+    @functools.wraps(predict)
+    def predict_any(self: Any, X: Any, **given: Any) -> Any:
+        kind = dask_kind(X) if "dask" in sys.modules else None
+        if kind is None:
+            return predict(self, X, **given)
+        check_is_fitted(self)
+        present = {name: values for name, values in given.items() if values is not None}
+        for name, values in present.items():
+            if dask_kind(values) is None or (dask_kind(values) == "Array") != (kind == "Array"):
+                wanted = "a Dask array" if kind == "Array" else "a Dask Series with the partitions of X"
+                raise ValueError(f"{name} must be {wanted}, as X is one of Dask; got {type(values).__name__}.")
+        # Before anything is computed: one row complains of what is given, and shows what a prediction is.
+        row = Block(self.model_.columns, np.zeros((1, len(self.model_.columns))))
+        like = predict(self, row, **{name: np.ones((1, *values.shape[1:])) for name, values in present.items()})
+        if not self.model_.named_by_hand:
+            self._check_names(X if kind == "Array" else X._meta)
+        return by_partition(getattr(self, predict.__name__), X, present, like)
+
+    return cast(Predict, predict_any)
 
 
 class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types

@@ -11,8 +11,8 @@ from sklearn.base import RegressorMixin
 
 from obliquerules.arrays import Vector
 from obliquerules.data.reading import read_numbers
-from obliquerules.estimators.fitting import Encoded
-from obliquerules.estimators.rule_model import RuleModel, dask_predict
+from obliquerules.estimators.fitting import Encoded, dask_predict
+from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss
 from obliquerules.parameters import check_declared, option, real_between
 

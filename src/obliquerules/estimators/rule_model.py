@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import html
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from obliquerules.arrays import Vector
-from obliquerules.data.dask_tables import by_partition, dask_kind
 from obliquerules.estimators.editing import Editable
 from obliquerules.estimators.exporting import Exporting
+from obliquerules.estimators.fitting import dask_predict
 from obliquerules.estimators.inspecting import Inspecting
 from obliquerules.parameters import check_whole
-from obliquerules.rules import Block, RuleEnsemble
+from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.edits import EditLog
-
-Predict = TypeVar("Predict", bound=Callable[..., NDArray[Any]])
-
-
-def dask_predict(predict: Predict) -> Predict:
-    """Make a method return a lazy prediction for Dask tables."""
-
-    @functools.wraps(predict)
-    def predict_any(self: Any, X: Any, **given: Any) -> Any:
-        kind = dask_kind(X) if "dask" in sys.modules else None
-        if kind is None:
-            return predict(self, X, **given)
-        check_is_fitted(self)
-        present = {name: values for name, values in given.items() if values is not None}
-        for name, values in present.items():
-            if dask_kind(values) is None or (dask_kind(values) == "Array") != (kind == "Array"):
-                wanted = "a Dask array" if kind == "Array" else "a Dask Series with the partitions of X"
-                raise ValueError(f"{name} must be {wanted}, as X is one of Dask; got {type(values).__name__}.")
-        # Before anything is computed: one row complains of what is given, and shows what a prediction is.
-        row = Block(self.model_.columns, np.zeros((1, len(self.model_.columns))))
-        like = predict(self, row, **{name: np.ones((1, *values.shape[1:])) for name, values in present.items()})
-        if not self.model_.named_by_hand:
-            self._check_names(X if kind == "Array" else X._meta)
-        return by_partition(getattr(self, predict.__name__), X, present, like)
-
-    return cast(Predict, predict_any)
 
 
 class RuleModel(Inspecting, Editable, Exporting):

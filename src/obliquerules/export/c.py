@@ -22,7 +22,7 @@ from obliquerules.export.source import Source
 from obliquerules.export.table_values import level_values, unseen_level
 from obliquerules.export.verification import CannotVerifyError, ExportError
 from obliquerules.rules.columns import Column, Level
-from obliquerules.rules.membership import Membership
+from obliquerules.rules.rule_parts import Membership
 
 FLAGS = ("-std=c99", "-O2")
 

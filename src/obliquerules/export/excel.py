@@ -44,7 +44,7 @@ from obliquerules.export.workbook import (
     write_workbook,
 )
 from obliquerules.rules.columns import DAY, EPOCH, Level
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.rule_parts import Proposition
 
 # Excel takes only 15 digits of a number in a formula, but all digits of a number in a cell.
 DIGITS = 15

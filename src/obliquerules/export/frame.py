@@ -23,7 +23,7 @@ from obliquerules.export.table_values import TEMPORAL, moment_arrays, threshold_
 from obliquerules.export.verification import CannotVerifyError, compare
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules.columns import DAY, EPOCH, Level
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.rule_parts import Proposition
 
 Columns = dict[str, Any]
 # The kinds of the levels of columns, as far as they have levels.

@@ -12,8 +12,7 @@ from obliquerules.export.source import Source
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Factor, Rule
 from obliquerules.rules.columns import Level
-from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Proposition, Test
+from obliquerules.rules.rule_parts import Membership, Proposition, Test
 
 Expression = TypeVar("Expression")
 

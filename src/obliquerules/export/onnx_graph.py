@@ -16,7 +16,7 @@ from obliquerules.export.language import Language, known_levels
 from obliquerules.export.source import Source
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.rules.columns import Level
-from obliquerules.rules.membership import Membership
+from obliquerules.rules.rule_parts import Membership
 
 # Versions that the runtimes of recent years support.
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8

@@ -13,7 +13,7 @@ from obliquerules.arrays import Matrix
 from obliquerules.export.table_values import TEMPORAL, held_values, python_values
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Block, Column, Model
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.rule_parts import Proposition
 from obliquerules.rules.text.style import column_names
 
 # The column that numbers the rows of a table or frame during verification.

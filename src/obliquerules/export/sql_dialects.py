@@ -23,7 +23,7 @@ from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Rule
 from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.numbers import WHOLE_LIMIT
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.rule_parts import Proposition
 
 # The temporary table that holds the rows on which a query is verified.
 TEMPORARY = "obliquerules_rows"

@@ -14,8 +14,7 @@ from obliquerules.export.source import LARGEST, Source
 from obliquerules.export.table_values import shown
 from obliquerules.rules import Rule
 from obliquerules.rules.columns import UNSEEN
-from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Proposition, Test
+from obliquerules.rules.rule_parts import Membership, Proposition, Test
 
 # The tolerance for predictions, as exponentials differ in their last digits; the tiniest products have fewer digits.
 LINK_TOLERANCE, SMALLEST_PREDICTION = 1e-12, 1e-290

@@ -402,8 +402,8 @@ def _given(model: Model, score: Vector, given: Vector | None, row: int) -> RowOf
 def _remarks(model: Model, columns: Mapping[int, Column], row: Vector) -> Iterator[str]:
     """Yield what there is to say about values that lie far outside the range in training."""
     for one in model.ranges:
-        number = float(row[one.column])
-        if one.column in columns and not math.isnan(number) and one.far_outside(number):
+        number, reach = float(row[one.column]), 0.5 * (one.high - one.low)
+        if one.column in columns and not math.isnan(number) and not one.low - reach <= number <= one.high + reach:
             column = columns[one.column]
             low, high = (value_text(value_of(column, end), rounded=True) for end in (one.low, one.high))
             what = f"{column.name} = {value_text(value_of(column, number))} (there: nearly all from {low} to {high})"

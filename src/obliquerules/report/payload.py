@@ -21,7 +21,7 @@ from obliquerules.rules.columns import Column, Level
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.files.encoding import encode_edits, encode_origin, encode_rule
 from obliquerules.rules.files.fields import header
-from obliquerules.rules.proposition import Test
+from obliquerules.rules.rule_parts import Test
 from obliquerules.rules.text.bands import interval, only_column
 from obliquerules.rules.text.formats import LARGEST_RATIO
 from obliquerules.rules.text.style import PLAIN, Style, plain_level, plain_name

@@ -121,11 +121,6 @@ class Range:
     low: float
     high: float
 
-    def far_outside(self, value: float) -> bool:
-        """Say whether a value lies outside by more than half the width of the range."""
-        reach = 0.5 * (self.high - self.low)
-        return not self.low - reach <= value <= self.high + reach
-
 
 @dataclass(frozen=True, eq=False)
 class Block:

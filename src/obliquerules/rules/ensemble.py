@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block, Column, Columns, as_block
-from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.files.encoding import ensemble_content
 from obliquerules.rules.files.fields import write_document
-from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.redundancy import simplify
 from obliquerules.rules.rounding.coarsening import HasValue
 from obliquerules.rules.rounding.rounded import Rounding, round_ensemble
-from obliquerules.rules.rule import Rule, Weight, as_weight, read_rule
+from obliquerules.rules.rule import Conjunction, Rule, Weight, as_weight, read_rule
+from obliquerules.rules.rule_parts import Proposition, Test
 from obliquerules.rules.text.bands import BandTable, band_tables, in_order
 from obliquerules.rules.text.formats import ensemble_html, ensemble_text
 from obliquerules.rules.text.parsing import Reader, read_heading

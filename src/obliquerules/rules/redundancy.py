@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from obliquerules.arrays import Mask, Vector
-from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.factor import Factor
-from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import least_reaching
-from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rounding.shortening import Shortening
 from obliquerules.rules.rounding.thresholds import Cuts, Projections
-from obliquerules.rules.rule import Rule, as_weight
+from obliquerules.rules.rule import Conjunction, Rule, as_weight
+from obliquerules.rules.rule_parts import Factor, Membership, Proposition, Test
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble

@@ -16,8 +16,8 @@ from obliquerules.kernels.axis_rules import DirectedObjective, best_cuts
 from obliquerules.learning.boosting.stage import View
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.rules import Block, Membership, Proposition, Test
-from obliquerules.rules.proposition import Summand
 from obliquerules.rules.rounding.thresholds import real_gaps, slack_of
+from obliquerules.rules.rule_parts import Summand
 
 Keys = NDArray[np.uint64]
 

@@ -14,8 +14,8 @@ from obliquerules.data.scaling import Scaling, filled_with_means
 from obliquerules.kernels.sums import project
 from obliquerules.learning.cached import RecentCache
 from obliquerules.rules import Block, Proposition
-from obliquerules.rules.proposition import Summand
 from obliquerules.rules.rounding.thresholds import Projections, largest_of
+from obliquerules.rules.rule_parts import Summand
 
 # Refinement, hinges and smoothed losses use at most this many rows, in random order; more rows change little.
 MOST_ROWS = 10_000

@@ -17,8 +17,8 @@ from obliquerules.learning.cached import RecentCache
 from obliquerules.learning.refit import losses_of_each
 from obliquerules.losses import Loss
 from obliquerules.rules import Proposition, Slope, Test
-from obliquerules.rules.proposition import Summand, summand_values
 from obliquerules.rules.rounding.votes import is_binary
+from obliquerules.rules.rule_parts import Summand, summand_values
 
 # The number of cached sums: one serves several thresholds.
 MOST_SUMS = 32

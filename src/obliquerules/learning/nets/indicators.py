@@ -12,9 +12,9 @@ from obliquerules.data.scaling import filled_with_means
 from obliquerules.learning.method import Growth, Method, Task
 from obliquerules.rules import Block, Column, Conjunction, Membership, Proposition, Rule, RuleEnsemble, Shortening, Test
 from obliquerules.rules.path_table import pareto
-from obliquerules.rules.proposition import Summand, summand_values
 from obliquerules.rules.redundancy import strictest
 from obliquerules.rules.rounding.votes import in_whole_numbers
+from obliquerules.rules.rule_parts import Summand, summand_values
 
 # A column of missing values needs this many of them, and as many others.
 FEWEST_ROWS = 5

@@ -9,18 +9,15 @@ import numpy as np
 
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss, TweedieLoss, class_loss
 from obliquerules.rules.columns import Column, Columns, Level, Range
-from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep
 from obliquerules.rules.ensemble import RuleEnsemble
-from obliquerules.rules.factor import Factor
 from obliquerules.rules.files.encoding import BY_MEMBER, LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
 from obliquerules.rules.files.fields import Field, ModelFileError
 from obliquerules.rules.labels import Labels
-from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import OFFSET_KINDS, Model, Offset, Origin
 from obliquerules.rules.numbers import ALL_DIGITS, WHOLE_LIMIT
-from obliquerules.rules.proposition import Proposition, Test
-from obliquerules.rules.rule import Rule, Weight
+from obliquerules.rules.rule import Conjunction, Rule, Weight
+from obliquerules.rules.rule_parts import Factor, Membership, Proposition, Test
 from obliquerules.rules.text.style import column_names
 
 # A short file must not demand a large table of scores for each row.

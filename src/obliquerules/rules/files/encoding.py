@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from obliquerules.rules.columns import Columns
-from obliquerules.rules.files.fields import write_document
-from obliquerules.rules.membership import Membership
+from obliquerules.rules.rule_parts import Membership
 
 if TYPE_CHECKING:
     from obliquerules.rules.edits import EditLog
     from obliquerules.rules.ensemble import RuleEnsemble
     from obliquerules.rules.labels import Labels
     from obliquerules.rules.model import Model, Offset
-    from obliquerules.rules.proposition import Test
     from obliquerules.rules.rule import Rule
+    from obliquerules.rules.rule_parts import Test
 
 # Without names, rules may use any column: a short file must not demand rows that fill the memory.
 MOST_UNNAMED_COLUMNS = 10**6
@@ -84,11 +82,6 @@ def _encode_columns(columns: Columns | None) -> dict[str, Any]:
         holds: dict[str, Any] = {"kind": column.kind} if column.levels is None else {"levels": list(column.levels)}
         encoded.append({"position": position} | holds | _if_true(ordered=column.ordered, missing=column.missing))
     return {"columns": encoded} if encoded else {}
-
-
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, replacing it in one step."""
-    write_document(path, encode_model(model))
 
 
 def encode_model(model: Model) -> dict[str, Any]:

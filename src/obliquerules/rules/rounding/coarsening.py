@@ -14,17 +14,16 @@ import numpy as np
 
 from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.rules.columns import Block
-from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import rounded_to, significant_digits
-from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rounding.shortening import Shortening, length
 from obliquerules.rules.rounding.thresholds import Projections, clear_threshold
 from obliquerules.rules.rounding.votes import is_binary
+from obliquerules.rules.rule_parts import Membership, Proposition, Test
 
 if TYPE_CHECKING:
-    from obliquerules.rules.conjunction import Conjunction
     from obliquerules.rules.ensemble import RuleEnsemble
-    from obliquerules.rules.factor import Factor
+    from obliquerules.rules.rule import Conjunction
+    from obliquerules.rules.rule_parts import Factor
 
 # Numbers are rounded to the most digits first, all of them, and then to fewer: so no number gets short at the cost of another.
 MOST_DIGITS = 8
@@ -194,7 +193,10 @@ class _Work:
     def _half(self, test: Test) -> _Half:
         if test in self.halves:
             return self.halves[test]
-        if isinstance(test, Membership) or self._is_fixed(test):
+        # No number is to be rounded on 0/1 inputs, or on a date or time.
+        summands = () if isinstance(test, Membership) else test.columns
+        moments = any(isinstance(one, int) and self.X.column(one).kind in ("date", "time") for one in summands)
+        if isinstance(test, Membership) or moments or all(is_binary(one, self.X) for one in summands):
             holds = test(self.X)
             self.boundaries.append(_Boundary(NO_BOUNDARY, holds, ~holds, fixed=test))
             half = _Half(len(self.boundaries) - 1, True)
@@ -205,11 +207,6 @@ class _Work:
                 self.boundaries.append(_Boundary.of(upright, upright.project(self.X)))
             half = _Half(self.known[upright], test.is_upright, test.missing)
         return self.halves.setdefault(test, half)
-
-    def _is_fixed(self, proposition: Proposition) -> bool:
-        """Say whether a proposition has no number to be rounded: one on 0/1 inputs, or on a date or time."""
-        kinds = {self.X.column(summand).kind for summand in proposition.columns if isinstance(summand, int)}
-        return not kinds.isdisjoint(("date", "time")) or all(is_binary(summand, self.X) for summand in proposition.columns)
 
     @cached_property
     def users(self) -> list[list[int]]:

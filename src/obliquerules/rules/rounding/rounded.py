@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from obliquerules.arrays import Vector
 from obliquerules.rules.columns import Block
-from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, significant_digits
 from obliquerules.rules.rounding.coarsening import HasValue, Targets, coarsened, exponent
 from obliquerules.rules.rounding.shortening import Shortening, length
+from obliquerules.rules.rule_parts import Membership
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble

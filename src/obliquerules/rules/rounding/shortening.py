@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from obliquerules.rules.columns import Block
-from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import ALL_DIGITS, WHOLE_LIMIT, rounded_to, shortest_decimal, significant_digits
-from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rounding.thresholds import Projections, largest_of, middle_half
 from obliquerules.rules.rounding.votes import in_whole_numbers, is_binary
+from obliquerules.rules.rule_parts import Membership, Proposition, Test
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble

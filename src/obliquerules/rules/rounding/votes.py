@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules.columns import Block
-from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Proposition, Summand, Test
+from obliquerules.rules.rule_parts import Membership, Proposition, Summand, Test
 
 # Sums of more inputs stay as they are: there are 2^k cases, and 7^k weights to try. Whole weights of at most six are enough for
 # every sum of six inputs or fewer.

@@ -14,16 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Column
-from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import least_reaching
-from obliquerules.rules.proposition import Proposition
-from obliquerules.rules.rule import Rule
+from obliquerules.rules.rule import Conjunction, Rule
+from obliquerules.rules.rule_parts import Membership, Proposition
 from obliquerules.rules.text.style import PLAIN, Style, column_at
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
-    from obliquerules.rules.factor import Factor
+    from obliquerules.rules.rule_parts import Factor
 
 
 @dataclass(frozen=True, order=True, slots=True)

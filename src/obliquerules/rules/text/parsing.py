@@ -9,9 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from obliquerules.rules.columns import Column, Columns, Level, seconds_in, seconds_since_1970
-from obliquerules.rules.factor import Factor
-from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Proposition, Summand, Test
+from obliquerules.rules.rule_parts import Factor, Membership, Proposition, Summand, Test
 from obliquerules.rules.text.style import column_at
 from obliquerules.rules.text.tokens import TRUTHS, Token, Tokens
 

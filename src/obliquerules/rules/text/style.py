@@ -12,9 +12,7 @@ from obliquerules.rules.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_ful
 from obliquerules.rules.text.tokens import NUMBER, is_name, quoted
 
 if TYPE_CHECKING:
-    from obliquerules.rules.factor import Factor
-    from obliquerules.rules.membership import Membership
-    from obliquerules.rules.proposition import Proposition
+    from obliquerules.rules.rule_parts import Factor, Membership, Proposition
 
 # How many levels of a column a message lists.
 MOST_LISTED = 10
