@@ -25,7 +25,7 @@ from benchmarks.paper.trials import Trial
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.learning.boosting import boosting, loop, refinement, selection, soft_conditions
 from obliquerules.learning.boosting.oblique import HARDLY_ANY_SHRINKAGE, PoolProposer
-from obliquerules.learning.l1_logistic import follow_path
+from obliquerules.learning.l1_logistic import CentredProblem
 
 # The first of the seeds on whose splits choices are made; those of the reports are others.
 DEVELOPMENT = 100
@@ -52,7 +52,8 @@ def swapped_directions(self, pull, rows):
         support, newcomers = np.flatnonzero(level.weights), np.flatnonzero((following.weights != 0) & (level.weights == 0))
         for out in support[np.argsort(np.abs(level.weights[support]))][:2] if len(support) > 1 and len(newcomers) else ():
             swapped = np.append(support[support != out], newcomers[0])
-            path = follow_path(design.standardised[:, swapped], labels, weight, len(swapped), HARDLY_ANY_SHRINKAGE)
+            problem = CentredProblem.of(design.standardised[:, swapped], labels, weight)
+            path = problem.path(len(swapped), HARDLY_ANY_SHRINKAGE)
             if (found := path.at_support(len(swapped))) is not None:
                 weights = np.zeros(len(level.weights))
                 weights[swapped] = found.weights

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from obliquerules import L1Path, l1_logistic_path
-from obliquerules.learning.l1_logistic import follow_path
+from obliquerules.learning.l1_logistic import CentredProblem
 
 from .l1_oracle import objective, solve
 from .l1_problems import KINDS, Problem, draw
@@ -352,5 +352,5 @@ def test_columns_at_the_ends_of_the_doubles_are_followed_or_given_up(size):
 
 
 def test_no_columns_have_no_signal():
-    path = follow_path(np.empty((4, 0)), np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4), 3, 1e-2)
+    path = CentredProblem.of(np.empty((4, 0)), np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4)).path(3, 1e-2)
     assert (path.levels, path.ending) == ((), "no signal")

@@ -120,18 +120,7 @@ def l1_logistic_path(
     present = weight > 0.0
     if not present.all():
         X, labels, weight = X[present], labels[present], weight[present]
-    return follow_path(X, labels, weight, int(max_support), float(min_alpha_ratio))
-
-
-def follow_path(
-    X: Matrix,
-    labels: Vector,
-    weight: Vector,
-    max_support: int,
-    min_alpha_ratio: float,
-) -> L1Path:
-    """Solve `l1_logistic_path` without checks: labels 0.0 or 1.0, weights above zero."""
-    return CentredProblem.of(X, labels, weight).path(max_support, min_alpha_ratio)
+    return CentredProblem.of(X, labels, weight).path(int(max_support), float(min_alpha_ratio))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, Proposition, TGBClassifier, l1_logistic_path, load_model
 from obliquerules.learning.boosting.boosting import PAPER_RIDGE
 from obliquerules.learning.boosting.learner import GreedyLearner
-from obliquerules.learning.boosting.lltboost import HARDLY_ANY_PENALTY, STRATEGIES, LLTBoost, as_in_the_paper
+from obliquerules.learning.boosting.lltboost import HARDLY_ANY_PENALTY, SELECTIONS, LLTBoost
 from obliquerules.learning.boosting.loop import boost
 from obliquerules.learning.boosting.selection import ValidationSelection
 from obliquerules.learning.boosting.stage import Problem, Stage
@@ -18,7 +18,7 @@ from .tasks import LOSS_NAMES, data, estimator_of, ordered, task_of
 
 SMALL = {"max_rules": 3, "max_propositions": 2, "max_variables": 2, "random_state": 0}
 every_kind = pytest.mark.parametrize("kind", LOSS_NAMES)
-every_selection = pytest.mark.parametrize("selection", STRATEGIES)
+every_selection = pytest.mark.parametrize("selection", SELECTIONS)
 
 
 def estimator(kind, **parameters):
@@ -153,7 +153,7 @@ def test_a_proposition_that_leaves_all_rows_on_one_side_is_discarded():
     task = task_of("numbers", *scattered(3))
     stage, proposer = (
         Stage.constant(METHOD.problem(task, *METHOD.held_out(task))),
-        as_in_the_paper(METHOD, task.sample).proposer,
+        METHOD.learner(task.sample).proposer,
     )
     # Among rows most of which pull the other way, a small sum of shrunken weights is below the threshold everywhere.
     rows = np.concatenate([np.flatnonzero(stage.gradient > 0.0)[:25], np.flatnonzero(stage.gradient < 0.0)])
@@ -170,7 +170,7 @@ def test_with_all_columns_the_penalty_falls_to_almost_nothing():
     task = task_of("numbers", X[:, :2], y)
     stage, proposer = (
         Stage.constant(METHOD.problem(task, *METHOD.held_out(task))),
-        as_in_the_paper(METHOD, task.sample).proposer,
+        METHOD.learner(task.sample).proposer,
     )
     design, labels, weight = proposer.classification(stage.gradient, np.arange(len(y)))
     level = proposer.solve(design.standardised, labels, weight).at_support(2)

@@ -125,7 +125,7 @@ def test_stages_grow_by_one_rule_and_keep_the_conditions_they_have(name):
     for size, stage in enumerate(stages):
         assert len(stage.conditions) == size
         assert stage.conditions == stages[-1].conditions[:size]
-        assert stage.design.shape[1] == len(stage.weights) == size + 1
+        assert stage.patterns.design.shape[1] == len(stage.weights) == size + 1
         for condition in stage.conditions:
             assert 1 <= len(condition) <= 3
             assert all(len(proposition.columns) <= 3 for proposition in condition)
@@ -136,7 +136,7 @@ def test_a_stage_knows_the_score_and_gradient_of_its_rows(name):
     problem = problem_of(*rows(name), name)
     for stage in boosted(problem):
         score = stage.ensemble(problem.X)
-        np.testing.assert_allclose((stage.design @ stage.weights)[stage.pattern], score, atol=1e-12)
+        np.testing.assert_allclose((stage.patterns.design @ stage.weights)[stage.pattern], score, atol=1e-12)
         expected = problem.row_weight * problem.loss.gradient(problem.y, score)
         np.testing.assert_allclose(stage.gradient[~problem.held_out], expected[~problem.held_out], atol=1e-10)
         assert (stage.gradient[problem.held_out] == 0.0).all()

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -47,8 +47,6 @@ from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_o
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.path_table import pareto
 
-Boosted = TypeVar("Boosted", bound="Boosting")
-
 # The ridge with which rules are grown, if that of their final weights is estimated.
 GROWTH_RIDGE = 4.0
 # Grow again with the estimated ridge from this value on: the best rules for weak shrinkage are not the best for strong.
@@ -73,23 +71,13 @@ STOPPED = {
 }
 
 
-@dataclass(frozen=True)
-class Strategy(Generic[Boosted]):
-    """A learner and a selection that go together.
-
-    Attributes
-    ----------
-    learner : callable
-        Creates the learner from the method and the rows to learn from.
-    selection : callable
-        Creates the selection from the method.
-    as_in_the_paper : bool
-        Whether the selection is the paper's: it needs held-out rows, and conditions stay as they were learned.
-    """
-
-    learner: Callable[[Boosted, Sample], Learner]
-    selection: Callable[[Boosted], Selection]
-    as_in_the_paper: bool = False
+# The selection of each name, which the parameters of a method make; with the paper's, rows are held out.
+PAPERS = "validation"
+SELECTIONS: dict[str, Callable[[Boosting], Selection]] = {
+    "information": lambda method: InformationSelection(method.complexity_penalty),
+    "objective": lambda method: ObjectiveSelection(method.objective_tolerance),
+    PAPERS: lambda method: ValidationSelection(method.validation_tolerance, method.objective_tolerance),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,10 +161,14 @@ class Boosting(Method):
         "and an estimate of the time left."
     )
 
-    @property
     @abstractmethod
-    def strategy(self) -> Strategy[Any]:
-        """The learner and the selection that the parameters name."""
+    def learner(self, sample: Sample) -> Learner:
+        """Return the learner that the parameters name, for some rows."""
+
+    @property
+    def as_in_the_paper(self) -> bool:
+        """Whether rows are held out, and conditions stay as they were learned."""
+        return self.selection == PAPERS
 
     @property
     def rule_objective(self) -> str:
@@ -185,7 +177,7 @@ class Boosting(Method):
 
     def held_out(self, task: Task, seed: Any = None) -> tuple[Sample, Mask]:
         """Return the rows, and which of them are held out."""
-        fraction = self.validation_fraction if self.strategy.as_in_the_paper else 0.0
+        fraction = self.validation_fraction if self.as_in_the_paper else 0.0
         # Always drawn, so that later draws do not depend on the selection.
         lot = int(check_random_state(self.random_state if seed is None else seed).randint(2**31 - 1))
         return task.sample.hold_out(task.loss.strata(task.sample.y), fraction, lot)
@@ -193,7 +185,7 @@ class Boosting(Method):
     def problem(self, task: Task, sample: Sample, held_out: Mask, ridge: float | None = None) -> Problem:
         """Return the problem to grow rules on, with a ridge in rows."""
         # On the scale of the loss, which is half that of -2 log likelihood.
-        price = 0.5 * self.strategy.selection(self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
+        price = 0.5 * SELECTIONS[self.selection](self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
         outputs = task.loss.outputs(None if task.labels is None else task.labels.names)
         rows = (sample.X, sample.y, sample.weight, task.loss, self.task_penalty(task, ridge), held_out)
         return Problem(*rows, self.rule_objective, outputs, price, sample.offset)
@@ -226,7 +218,7 @@ class Boosting(Method):
 
     def _as_path(self, stages: list[Stage], ridges: list[float], task: Task, workers: Workers) -> Growth:
         """Return a path of readable ensembles, with the loss to expect of each."""
-        paper, sample = self.strategy.as_in_the_paper, task.sample
+        paper, sample = self.as_in_the_paper, task.sample
         # By the losses of weights as learned, not of shortened ones.
         losses = [float(f"{stage.training_loss:.{LOSS_DIGITS}g}") for stage in stages]
         front = range(len(stages)) if paper else pareto(range(len(stages)), lambda at: (stages[at].complexity, losses[at]))
@@ -263,7 +255,7 @@ class Boosting(Method):
     def _searched(self, task: Task) -> Task:
         """Return the task on a random subsample of many rows, if conditions are refined afterwards."""
         most = max(MOST_SEARCHED, ROWS_PER_LEVEL * sum(len(column.levels or ()) for column in task.columns))
-        refined = stage_class(task.loss).is_refined and isinstance(self.strategy.selection(self), InformationSelection)
+        refined = stage_class(task.loss).is_refined and isinstance(SELECTIONS[self.selection](self), InformationSelection)
         if not refined or self.linear_terms == ONLY or task.groups is not None or len(task.sample.y) <= most:
             return task
         return replace(task.merged().on(np.arange(most)), stopwatch=task.stopwatch)
@@ -285,7 +277,7 @@ class Boosting(Method):
     @property
     def estimates_ridges(self) -> bool:
         """Whether the ridges of final weights are estimated."""
-        return self.ridge == AUTO and not self.strategy.as_in_the_paper
+        return self.ridge == AUTO and not self.as_in_the_paper
 
     def _ridges(self, stages: list[Stage], task: Task, workers: Workers) -> list[float]:
         """Return the ridge of the final weights of each ensemble, in rows."""
@@ -308,7 +300,7 @@ class Boosting(Method):
         Without a given ridge, rules are grown again where the estimate for the largest ensemble is far above that of growth.
         """
         limit = math.inf if self.max_seconds is None else float(self.max_seconds)
-        record, selection = Record(stopwatch=task.stopwatch, max_seconds=limit), self.strategy.selection(self)
+        record, selection = Record(stopwatch=task.stopwatch, max_seconds=limit), SELECTIONS[self.selection](self)
         sample, held_out = self.held_out(task, seed)
         problem = replace(self.problem(task, sample, held_out, ridge), workers=workers)
         growth, search = self._growing(problem, sample, selection, record)
@@ -350,7 +342,7 @@ class Boosting(Method):
                     f'linear_terms={self.linear_terms!r} needs selection="information"; '
                     'with "auto", there are slopes where they can be learned.'
                 )
-            return boost(problem, self.strategy.learner(self, sample), selection, self.max_rules, record), None
+            return boost(problem, self.learner(sample), selection, self.max_rules, record), None
         if self.linear_terms == ONLY:
             return LinearTerms(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
         is_refined, conditions = stage_class(problem.loss).is_refined, SoftConditions(Inputs(X, weight), weight)
@@ -358,7 +350,7 @@ class Boosting(Method):
             least = LEAST_REFITTED_BESIDE_SLOPES if self.linear_terms else LEAST_REFITTED
             most_refitted = min(max(least, len(weight) // ROWS_PER_REFIT), MOST_REFITTED)
             problem = replace(problem, smoothed_loss=SmoothedLoss(conditions, problem.size), most_refitted=most_refitted)
-        learner = self.strategy.learner(self, sample)
+        learner = self.learner(sample)
         if self.linear_terms:
             lines = LinearTerms(X, weight, selection)
             lines.note(first_stage(problem), self.max_rules, record)
@@ -377,7 +369,7 @@ class Boosting(Method):
         """The ridge with which rules are grown."""
         if self.ridge != AUTO:
             return float(self.ridge)
-        return PAPER_RIDGE if self.strategy.as_in_the_paper else GROWTH_RIDGE
+        return PAPER_RIDGE if self.as_in_the_paper else GROWTH_RIDGE
 
     def task_penalty(self, task: Task, ridge: float | None = None) -> Any:
         """Return a ridge, by default that of growth, in units of the loss."""
@@ -386,18 +378,3 @@ class Boosting(Method):
     def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
         """Return further fitted attributes once the loop has ended; none by default."""
         return {}
-
-
-def by_objective(method: Boosting) -> Selection:
-    """Return the selection by the objective alone."""
-    return ObjectiveSelection(method.objective_tolerance)
-
-
-def by_information(method: Boosting) -> Selection:
-    """Return the selection by a criterion that charges for complexity."""
-    return InformationSelection(method.complexity_penalty)
-
-
-def by_validation(method: Boosting) -> Selection:
-    """Return the paper's selection."""
-    return ValidationSelection(method.validation_tolerance, method.objective_tolerance)

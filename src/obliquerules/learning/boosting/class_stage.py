@@ -27,31 +27,15 @@ class ClassView:
 
     stage: ClassStage
     output: int
-
-    @property
-    def problem(self) -> Problem:
-        """The problem of the stage."""
-        return self.stage.problem
-
-    @property
-    def pattern(self) -> Positions:
-        """The firing pattern of each row."""
-        return self.stage.pattern
+    problem: Problem
+    pattern: Positions
+    ridge: float
+    gradient: Vector
 
     @property
     def fires(self) -> Mask:
         """Which rules fire on each row."""
         return self.stage.fires
-
-    @property
-    def ridge(self) -> float:
-        """The ridge on weights for the class."""
-        return float(self.stage.ridges[self.output])
-
-    @cached
-    def gradient(self) -> Vector:
-        """The weighted derivative of the loss with respect to the score of the class."""
-        return np.ascontiguousarray(self.stage.gradient[:, self.output])
 
     @cached
     def learning_hessian(self) -> Vector:
@@ -61,7 +45,7 @@ class ClassView:
 
     def whitened(self, hessian: Vector) -> Matrix:
         """Return the whitened design of the rules with a weight for the class."""
-        design = np.ascontiguousarray(self.stage.design[:, self.stage.support[:, self.output]])
+        design = np.ascontiguousarray(self.stage.patterns.design[:, self.stage.support[:, self.output]])
         return whitened(design, self.stage.patterns.sums(hessian), self.ridge)
 
     @cached
@@ -137,7 +121,11 @@ class ClassStage(Stage):
 
     @cached
     def _views(self) -> tuple[ClassView, ...]:
-        return tuple(ClassView(self, output) for output in range(self.support.shape[1]))
+        gradients, ridges = np.ascontiguousarray(self.gradient.T), self.ridges.tolist()
+        return tuple(
+            ClassView(self, output, self.problem, self.pattern, ridge, gradient)
+            for output, (ridge, gradient) in enumerate(zip(ridges, gradients, strict=True))
+        )
 
     @cached
     def objective(self) -> Any:
@@ -152,7 +140,7 @@ class ClassStage(Stage):
     @cached
     def means(self) -> Matrix:
         """The probability of each class for each pattern."""
-        score, offset = self.design @ self.weights, self.patterns.offset
+        score, offset = self.patterns.design @ self.weights, self.patterns.offset
         return self.problem.loss.inverse_link(score if offset is None else score + offset)
 
     @cached

@@ -5,33 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from obliquerules.data.sample import Sample
-from obliquerules.learning.boosting.boosting import Boosting, Strategy, by_information, by_validation
+from obliquerules.learning.boosting.boosting import Boosting
 from obliquerules.learning.boosting.learner import ONE_FOR_BOTH_SIGNS, ONE_FOR_EACH_SIGN, GreedyLearner
 from obliquerules.learning.boosting.oblique import ObliqueProposer, PoolProposer
 from obliquerules.parameters import option, real, whole
 
 # The paper's L1 penalties have no floor; this one, relative to the largest, is for separable signs and supports of all columns.
 HARDLY_ANY_PENALTY = 1e-6
-
-
-def from_pool(method: LLTBoost, sample: Sample) -> GreedyLearner:
-    """Return the learner with a large pool of conditions, for a selection that penalises complexity."""
-    proposer = PoolProposer(sample.X, sample.weight, method.max_variables)
-    return GreedyLearner(proposer, method.max_propositions, ONE_FOR_BOTH_SIGNS)
-
-
-def as_in_the_paper(method: LLTBoost, sample: Sample) -> GreedyLearner:
-    """Return the paper's learner."""
-    proposer = ObliqueProposer(sample.X, sample.weight, method.max_variables, HARDLY_ANY_PENALTY)
-    return GreedyLearner(proposer, method.max_propositions, ONE_FOR_EACH_SIGN, repeats=True)
-
-
-# By the value of ``selection``.
-STRATEGIES: dict[str, Strategy[LLTBoost]] = {
-    "information": Strategy(from_pool, by_information),
-    "validation": Strategy(as_in_the_paper, by_validation, as_in_the_paper=True),
-}
-SELECTIONS = tuple(STRATEGIES)
+SELECTIONS = ("information", "validation")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +42,10 @@ class LLTBoost(Boosting):
         'For ``"validation"``: relative rise of the objective that an additional condition must exceed, eps_p in the paper.',
     )
 
-    @property
-    def strategy(self) -> Strategy[LLTBoost]:
-        """The learner and the selection that the parameters name."""
-        return STRATEGIES[self.selection]
+    def learner(self, sample: Sample) -> GreedyLearner:
+        """Return the paper's learner, or one with a large pool of conditions, for a selection that charges for complexity."""
+        if self.selection == "information":
+            pool = PoolProposer(sample.X, sample.weight, self.max_variables)
+            return GreedyLearner(pool, self.max_propositions, ONE_FOR_BOTH_SIGNS)
+        proposer = ObliqueProposer(sample.X, sample.weight, self.max_variables, HARDLY_ANY_PENALTY)
+        return GreedyLearner(proposer, self.max_propositions, ONE_FOR_EACH_SIGN, repeats=True)

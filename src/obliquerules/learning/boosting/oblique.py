@@ -15,7 +15,7 @@ from obliquerules.learning.boosting.design_matrix import Design, Inputs
 from obliquerules.learning.boosting.stage import View
 from obliquerules.learning.boosting.terms import Objective
 from obliquerules.learning.boosting.workers import ALONE, Workers
-from obliquerules.learning.l1_logistic import CentredProblem, L1Level, L1Path, follow_path
+from obliquerules.learning.l1_logistic import CentredProblem, L1Level, L1Path
 from obliquerules.rules import Block, Proposition, Test
 from obliquerules.rules.rounding.thresholds import Projections, best_threshold, middle_of_gap
 from obliquerules.rules.rounding.votes import in_whole_numbers
@@ -55,7 +55,7 @@ class ObliqueProposer:
 
     def solve(self, X: NDArray[np.float64], labels: Vector, weight: Vector) -> L1Path:
         """Return the classifiers of labels, 0.0 or 1.0, with one variable, with two, and so on."""
-        return follow_path(X, labels, weight, self.max_variables, self.min_alpha_ratio)
+        return CentredProblem.of(X, labels, weight).path(self.max_variables, self.min_alpha_ratio)
 
     def classification(self, pull: Vector, rows: Positions) -> tuple[Design, Vector, Vector]:
         """Return inputs, labels and weights of the classification that stands for maximising the pull.

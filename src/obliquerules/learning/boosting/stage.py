@@ -161,11 +161,6 @@ class Stage:
     # ---- the ensemble on the rows
 
     @property
-    def design(self) -> Matrix:
-        """A column of ones, then the values of rules and slopes, for each pattern."""
-        return self.patterns.design
-
-    @property
     def pattern(self) -> Positions:
         """The pattern of each row."""
         return self.patterns.pattern
@@ -185,7 +180,7 @@ class Stage:
     @cached
     def fires(self) -> Mask:
         """Which rules fire on each row, shape (n_samples, n_rules)."""
-        fires: Mask = self.patterns.of_rows(self.design[:, 1:] != 0.0)
+        fires: Mask = self.patterns.of_rows(self.patterns.design[:, 1:] != 0.0)
         return fires
 
     @cached
@@ -277,7 +272,7 @@ class Stage:
 
     def whitened(self, hessian: Vector) -> Matrix:
         """Return the design in coordinates in which the Hessian of the present weights is the identity."""
-        return whitened(self.design, self.patterns.sums(hessian), self.ridge)
+        return whitened(self.patterns.design, self.patterns.sums(hessian), self.ridge)
 
     def gains(self, candidates: Sequence[Candidate]) -> Vector:
         """Return by how much each term would lower the penalised loss to second order.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,39 +12,14 @@ from obliquerules.data.level_sums import levels_of
 from obliquerules.data.sample import Sample
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.learning.boosting.axis import AxisProposer, SortedColumns
-from obliquerules.learning.boosting.boosting import Boosting, Strategy, by_information, by_objective, by_validation
-from obliquerules.learning.boosting.learner import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, ExactLearner, GreedyLearner, Signs
+from obliquerules.learning.boosting.boosting import Boosting
+from obliquerules.learning.boosting.learner import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, ExactLearner, GreedyLearner, Learner
 from obliquerules.learning.boosting.selection import Record
 from obliquerules.learning.boosting.terms import OBJECTIVES
 from obliquerules.parameters import option, real, whole
 
-
-def greedy(signs: tuple[Signs, ...], most: int | None = None) -> Callable[[TGB, Sample], GreedyLearner]:
-    """Return what creates the greedy learner of thresholds on the ``most`` best columns, or all."""
-
-    def learner(method: TGB, sample: Sample) -> GreedyLearner:
-        proposer = AxisProposer(SortedColumns(sample.X), most, levels_of(sample.X, sample.weight))
-        return GreedyLearner(proposer, method.max_propositions, signs)
-
-    return learner
-
-
-def exact(method: TGB, sample: Sample) -> ExactLearner:
-    """Return the learner that finds the best conjunction of each length."""
-    levels = [one for sums in levels_of(sample.X, sample.weight) for one in sums.most_frequent()]
-    return ExactLearner(SortedColumns(sample.X, levels), method.max_propositions, method.max_nodes)
-
-
-# By the values of ``selection`` and ``search``.
-STRATEGIES: dict[tuple[str, str], Strategy[TGB]] = {
-    ("objective", "greedy"): Strategy(greedy(ONE_FOR_EACH_SIGN, most=1), by_objective),
-    ("objective", "exact"): Strategy(exact, by_objective),
-    ("information", "greedy"): Strategy(greedy(ONE_FROM_EACH_SIDE), by_information),
-    ("information", "exact"): Strategy(exact, by_information),
-    ("validation", "greedy"): Strategy(greedy(ONE_FOR_EACH_SIGN), by_validation, as_in_the_paper=True),
-    ("validation", "exact"): Strategy(exact, by_validation, as_in_the_paper=True),
-}
-SELECTIONS, SEARCHES = (tuple(dict.fromkeys(names)) for names in zip(*STRATEGIES, strict=True))
+SELECTIONS = ("objective", "information", "validation")
+SEARCHES = ("greedy", "exact")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +67,16 @@ class TGB(Boosting):
         "found so far, which is at least as good as the greedy one, is taken with a ``ConvergenceWarning``.",
     )
 
-    @property
-    def strategy(self) -> Strategy[TGB]:
-        """The learner and the selection that the parameters name."""
-        return STRATEGIES[self.selection, self.search]
+    def learner(self, sample: Sample) -> Learner:
+        """Return the learner that adds thresholds, or the one that finds the best conjunction of each length."""
+        levels = levels_of(sample.X, sample.weight)
+        if self.search == "exact":
+            frequent = [one for sums in levels for one in sums.most_frequent()]
+            return ExactLearner(SortedColumns(sample.X, frequent), self.max_propositions, self.max_nodes)
+        # By the objective alone, only the best column counts.
+        proposer = AxisProposer(SortedColumns(sample.X), 1 if self.selection == "objective" else None, levels)
+        signs = ONE_FROM_EACH_SIDE if self.selection == "information" else ONE_FOR_EACH_SIGN
+        return GreedyLearner(proposer, self.max_propositions, signs)
 
     @property
     def rule_objective(self) -> str:
