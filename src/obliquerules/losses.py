@@ -20,11 +20,7 @@ LARGEST_EXPONENT = 600.0
 SMALLEST_MEAN = 1e-12
 # The smallest target of a loss with nothing to hold the score of smaller ones: its logarithm is above -LARGEST_EXPONENT.
 SMALLEST_POSITIVE = 1e-250
-
-
-def _is_plain(array: Any) -> bool:
-    """Say whether kernels take an array as it is."""
-    return isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == np.float64 and array.flags.c_contiguous
+DOUBLE = np.dtype(np.float64)
 
 
 class Loss(ABC):
@@ -104,7 +100,9 @@ class Loss(ABC):
 
     def _by_row(self, formula: Callable[..., Vector], *arrays: Vector) -> Vector:
         """Apply a formula to numbers of any shape, broadcast against each other."""
-        if all(map(_is_plain, arrays)) and len({len(array) for array in arrays}) == 1:
+        lines = [one for one in arrays if isinstance(one, np.ndarray) and one.ndim == 1 and one.flags.c_contiguous]
+        # Kernels take lines of doubles of one length as they are.
+        if len(lines) == len(arrays) and {(one.dtype, len(one)) for one in lines} == {(DOUBLE, len(lines[0]))}:
             return formula(self.family, *arrays, power=self.power)
         broadcast = np.broadcast_arrays(*arrays)
         flat = (np.ascontiguousarray(array, dtype=np.float64).ravel() for array in broadcast)

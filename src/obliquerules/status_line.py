@@ -22,13 +22,7 @@ COLUMNS = 80
 
 
 class Stopwatch:
-    """The seconds since its creation.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns seconds that never go back.
-    """
+    """The seconds since its creation, by a clock that never goes back."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -36,7 +30,7 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """The seconds since the creation."""
+        """The seconds since then."""
         return self.clock() - self.began
 
     def restarted(self) -> Stopwatch:

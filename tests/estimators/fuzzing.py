@@ -239,7 +239,7 @@ def predict(model: object) -> None:
     """Ask a model for predictions; raise if they are no numbers."""
     ensemble = model if isinstance(model, RuleEnsemble) else model.ensemble_
     names = ensemble.feature_names
-    n_columns = max((rule.condition.n_columns for rule in ensemble), default=0) if names is None else len(names)
+    n_columns = 1 + max(ensemble.used_columns, default=-1) if names is None else len(names)
     X = np.vstack([np.zeros(n_columns), np.linspace(-100.0, 100.0, n_columns)])[: 2 if n_columns < 1000 else 1]
     answers = [ensemble(X)]
     if model is not ensemble:

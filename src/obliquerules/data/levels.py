@@ -199,7 +199,8 @@ def refusal(name: str, kind: str) -> str:
 def recoded(block: Block, columns: Columns) -> Block:
     """Return a block in the levels of other columns."""
     given = columns if block.columns is None else block.columns
-    if given == columns or (given.only_numbers and columns.only_numbers):
+    special = [column for _, column in (*given.special, *columns.special)]
+    if given == columns or all(column.levels is None and column.kind in ("number", "flag") for column in special):
         return block.read_as(columns)
     filled = [recoded_values(one, wanted, values) for one, wanted, values in zip(given, columns, block.matrix.T, strict=True)]
     return Block(columns, np.column_stack(filled))

@@ -42,7 +42,7 @@ class SparseBlock(Block):
     def __init__(self, columns: Columns, values: Any) -> None:
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "_places", {})
+        object.__setattr__(self, "places", {})
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
 from obliquerules.export.table_values import level_values, unseen_level
 from obliquerules.export.verification import CannotVerifyError, ExportError
-from obliquerules.rules.columns import Level
+from obliquerules.rules.columns import Column, Level
 from obliquerules.rules.membership import Membership
 
 FLAGS = ("-std=c99", "-O2")
@@ -431,7 +431,7 @@ def _contributions(language: CLanguage, source: Source) -> Iterator[str]:
     """Yield what computes the contributions of each rule."""
     place = 0
     for rule in source.ensemble:
-        if not all(source.columns[column].is_number for column in rule.used_columns):
+        if any(source.columns[column] != Column(source.names[column]) for column in rule.used_columns):
             # A comment says what the code does not show.
             said = rule.condition if rule.factor is None else rule
             yield f"    /* {_safe(said.describe(source.ensemble.columns))} */\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
@@ -58,11 +58,6 @@ class Column:
             raise ValueError(f"The levels of column '{self.name}' must be different, and all text, whole numbers or booleans.")
 
     @property
-    def is_number(self) -> bool:
-        """Whether the column holds plain numbers, none of them missing."""
-        return self.levels is None and self.kind == "number" and not self.missing
-
-    @property
     def is_truth(self) -> bool:
         """Whether the column holds booleans."""
         return self.levels is not None and len(self.levels) > 0 and all(type(level) is bool for level in self.levels)
@@ -80,6 +75,8 @@ class Columns(Sequence[Column]):
     names: tuple[str, ...]
     # The columns that hold anything but plain numbers, with their positions.
     special: tuple[tuple[int, Column], ...] = ()
+    # The columns that were asked for, and those that are special.
+    _known: dict[int, Column] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @classmethod
     def of(cls, given: Iterable[str | Column]) -> Columns:
@@ -87,14 +84,12 @@ class Columns(Sequence[Column]):
         if isinstance(given, Columns):
             return given
         columns = list(given)
-        special = ((index, one) for index, one in enumerate(columns) if isinstance(one, Column) and not one.is_number)
-        return cls(tuple(str(one.name if isinstance(one, Column) else one) for one in columns), tuple(special))
+        told = [(index, one) for index, one in enumerate(columns) if isinstance(one, Column)]
+        special = tuple((index, one) for index, one in told if one.levels is not None or one.kind != "number" or one.missing)
+        return cls(tuple(str(one.name if isinstance(one, Column) else one) for one in columns), special)
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def __iter__(self) -> Iterator[Column]:
-        return (self[index] for index in range(len(self.names)))
 
     @overload
     def __getitem__(self, index: int) -> Column: ...
@@ -104,22 +99,14 @@ class Columns(Sequence[Column]):
         if isinstance(index, slice):
             return Columns.of([self[one] for one in range(*index.indices(len(self.names)))])
         name, position = self.names[index], index % len(self.names)
+        if not self._known:
+            self._known.update(self.special)
         return self._known[position] if position in self._known else self._known.setdefault(position, Column(name))
-
-    @cached_property
-    def _known(self) -> dict[int, Column]:
-        """The columns that were asked for, and those that are special."""
-        return dict(self.special)
 
     @property
     def with_levels(self) -> tuple[int, ...]:
         """The positions of the columns that have levels."""
         return tuple(index for index, column in self.special if column.levels is not None)
-
-    @property
-    def only_numbers(self) -> bool:
-        """Whether all columns hold numbers that are neither dates, times nor durations."""
-        return all(column.levels is None and column.kind in ("number", "flag") for _, column in self.special)
 
     def only(self, positions: Iterable[int]) -> Columns:
         """Return some of the columns."""
@@ -155,8 +142,8 @@ class Block:
 
     columns: Columns | None
     matrix: NDArray[np.float64]
-    # What `places` found: conditions on the levels of a column are asked for again and again.
-    _places: dict[int, NDArray[np.intp]] = field(default_factory=dict, repr=False)
+    # The place of each row in a column of levels, for memberships, which ask again and again.
+    places: dict[int, NDArray[np.intp]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_matrix(cls, X: NDArray[np.float64], columns: Iterable[str | Column] | None = None) -> Block:
@@ -194,17 +181,6 @@ class Block:
         """The columns of 0 and 1."""
         special = () if self.columns is None else self.columns.special
         return frozenset(index for index, column in special if column.kind == "flag")
-
-    def places(self, index: int) -> NDArray[np.intp]:
-        """Return the place of each row in a column: its level's, then one for levels it does not have, then one for missing.
-
-        In a column of numbers every number has the first place.
-        """
-        if index not in self._places:
-            values, size = self.matrix[:, index], len(self.column(index).levels or ())
-            known = np.where((values < 0.0) | (size == 0), size, values)
-            self._places[index] = np.where(np.isnan(values), size + 1, known).astype(np.intp)
-        return self._places[index]
 
     @property
     def extremes(self) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,12 @@ from obliquerules.rules.text.style import PLAIN, Style, column_at
 class Conjunction:
     """The condition of a rule: the logical AND of propositions and memberships; with none of them it always holds.
 
+    Attributes
+    ----------
+    propositions : tuple of Proposition or Membership
+    used_columns : tuple of int
+        Their columns, in ascending order.
+
     Examples
     --------
     >>> print(Conjunction([Proposition([0], [1], 20), Proposition([1, 0], [1, -2], 0)]))
@@ -28,12 +34,15 @@ class Conjunction:
     """
 
     propositions: tuple[Test, ...]
+    used_columns: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __init__(self, propositions: Iterable[Test] = ()) -> None:
         object.__setattr__(self, "propositions", tuple(propositions))
         for proposition in self.propositions:
             if not isinstance(proposition, Proposition | Membership):
                 raise TypeError(f"A conjunction is made of propositions and memberships; got {type(proposition).__name__}.")
+        used = sorted({column for proposition in self.propositions for column in proposition.used_columns})
+        object.__setattr__(self, "used_columns", tuple(used))
 
     def __len__(self) -> int:
         return len(self.propositions)
@@ -46,6 +55,7 @@ class Conjunction:
             return Conjunction((*self.propositions, proposition))  # which raises
         longer = object.__new__(Conjunction)
         object.__setattr__(longer, "propositions", (*self.propositions, proposition))
+        object.__setattr__(longer, "used_columns", tuple(sorted({*self.used_columns, *proposition.used_columns})))
         return longer
 
     @property
@@ -58,19 +68,9 @@ class Conjunction:
         """The columns and memberships in all sums, and the memberships beside them."""
         return (one for test in self for one in ((test,) if isinstance(test, Membership) else test.columns))
 
-    @property
-    def used_columns(self) -> tuple[int, ...]:
-        """The columns of the propositions, in ascending order."""
-        return tuple(sorted({column for proposition in self.propositions for column in proposition.used_columns}))
-
-    @property
-    def n_columns(self) -> int:
-        """The least number of columns that X must have."""
-        return max((1 + max(proposition.used_columns) for proposition in self.propositions), default=0)
-
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
         """Return for each row of X whether all propositions hold."""
-        block = as_block(X, self.n_columns)
+        block = as_block(X, 1 + max(self.used_columns, default=-1))
         holds = np.ones(len(block), dtype=np.bool_)
         for proposition in self.propositions:
             holds &= proposition(block)

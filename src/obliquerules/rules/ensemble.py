@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
@@ -43,6 +43,11 @@ class RuleEnsemble:
         With many classes, their names: there is a score for each of them, and rules have as many weights. Without them there is
         one score.
 
+    Attributes
+    ----------
+    used_columns : tuple of int
+        The columns that occur in a condition or a factor, in ascending order.
+
     Examples
     --------
     >>> from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
@@ -59,6 +64,7 @@ class RuleEnsemble:
     intercept: Weight
     columns: Columns | None
     outputs: tuple[str, ...] | None
+    used_columns: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -86,9 +92,10 @@ class RuleEnsemble:
             if (len(weight) if isinstance(weight, tuple) else None) != n:
                 wanted = "one weight" if n is None else f"{n} weights, one for each output"
                 raise ValueError(f"Each rule of this ensemble, and its intercept, must have {wanted}; got {weight}.")
-        needed = self._n_columns
-        if self.columns is not None and needed > len(self.columns):
-            raise ValueError(f"A rule uses column {needed - 1}, but there are only {len(self.columns)} feature names.")
+        used = sorted({column for rule in self.rules for column in rule.used_columns})
+        object.__setattr__(self, "used_columns", tuple(used))
+        if self.columns is not None and used and used[-1] >= len(self.columns):
+            raise ValueError(f"A rule uses column {used[-1]}, but there are only {len(self.columns)} feature names.")
         if self.columns is not None:
             for rule in self.rules:
                 rule.check(self.columns)
@@ -174,21 +181,11 @@ class RuleEnsemble:
         counted = sum(one.has_origin and columns is not None and columns[one.column].missing for one in slopes)
         return sum(rule.complexity for rule in self.rules) + counted
 
-    @property
-    def used_columns(self) -> tuple[int, ...]:
-        """The columns that occur in a condition or a factor, in ascending order."""
-        return tuple(sorted({column for rule in self for column in rule.used_columns}))
-
-    @property
-    def _n_columns(self) -> int:
-        """The least number of columns that X must have."""
-        return max((rule.n_columns for rule in self.rules), default=0)
-
     def block(self, X: ArrayLike | Block) -> Block:
         """Return rows as a block of the columns of this ensemble."""
         if self.columns is not None:
             return as_block(X, len(self.columns), self.columns, exactly=True)
-        return as_block(X, self._n_columns)
+        return as_block(X, 1 + max(self.used_columns, default=-1))
 
     def __call__(self, X: ArrayLike | Block, offset: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the raw score f(x) of each row of X, shape (n_samples,) or, with many classes, (n_samples, n_classes).

@@ -85,8 +85,7 @@ class Factor:
 
     def clipped(self, X: Block) -> NDArray[np.float64]:
         """Return the value of each row, clipped to the limits; NaN where it is missing."""
-        values = X.matrix[:, self.column]
-        return np.clip(values, self.lower, self.upper) if self.is_clipped else values
+        return np.clip(X.matrix[:, self.column], self.lower, self.upper)
 
     def check(self, columns: Columns) -> None:
         """Raise unless the column holds numbers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,10 @@ class Labels:
         The labels as Python objects. If there are two, scores are about the last, the positive class.
     dtype : numpy.dtype
         The type of arrays of labels.
+    many : bool
+        Whether there are more than two classes, and so a score for each of them.
+    ascending : bool
+        Whether the labels are sorted, so that of two the positive class is the last.
 
     Examples
     --------
@@ -30,6 +34,12 @@ class Labels:
 
     values: tuple[Any, ...]
     dtype: np.dtype[Any]
+    many: bool = field(init=False, repr=False, compare=False)
+    ascending: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "many", len(self.values) > 2)
+        object.__setattr__(self, "ascending", all(one < other for one, other in itertools.pairwise(self.values)))
 
     @classmethod
     def of(cls, y: ArrayLike) -> Labels:
@@ -54,11 +64,6 @@ class Labels:
         return len(self.values)
 
     @property
-    def many(self) -> bool:
-        """Whether there are more than two classes, and so a score for each of them."""
-        return len(self.values) > 2
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The labels as text."""
         return tuple(map(str, self.values))
@@ -72,11 +77,6 @@ class Labels:
     def classes(self) -> NDArray[Any]:
         """The labels as an array."""
         return np.array(self.values, dtype=self.dtype)
-
-    @property
-    def ascending(self) -> bool:
-        """Whether the labels are sorted, so that of two the positive class is the last."""
-        return all(one < other for one, other in itertools.pairwise(self.values))
 
     def encode(self, y: ArrayLike) -> NDArray[np.float64]:
         """Return the number of the class of each row; raise if there is any other label.

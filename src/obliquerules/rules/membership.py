@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +48,7 @@ class Membership:
     negated: bool = False
     missing: bool = False
     ordered: bool = False
+    used_columns: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __init__(
         self, column: int, levels: Iterable[Level], negated: bool = False, missing: bool = False, ordered: bool = False
@@ -56,8 +57,9 @@ class Membership:
         if negated and len(listed) == 1 and isinstance(listed[0], bool):
             # Booleans have two levels, so that one of them is enough.
             listed, negated = (not listed[0],), False
-        values = operator.index(column), listed, bool(negated), bool(missing), bool(ordered)
-        for name, value in zip(("column", "levels", "negated", "missing", "ordered"), values, strict=True):
+        place = operator.index(column)
+        values = place, listed, bool(negated), bool(missing), bool(ordered), (place,)
+        for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
         if self.column < 0:
             raise ValueError(f"The column of a membership must not be negative; got {self.column}.")
@@ -69,11 +71,6 @@ class Membership:
             raise ValueError("A membership without levels says that a value is missing, or that it is not.")
         if self.ordered and not self.levels:
             raise ValueError("A membership in ordered levels lists one or more of them.")
-
-    @property
-    def used_columns(self) -> tuple[int, ...]:
-        """The column, as the only one that the condition uses."""
-        return (self.column,)
 
     @property
     def complexity(self) -> int:
@@ -96,11 +93,17 @@ class Membership:
         column = block.column(self.column)
         if self.levels and column.levels is None:
             raise ValueError(f"Column '{column.name}' holds numbers, so that a condition on levels says nothing of it.")
-        answers = np.full(len(column.levels or ()) + 2, self.negated)
+        # A place for each level, then one for levels that the column does not have, then one for missing values.
+        size = len(column.levels or ())
+        if self.column not in block.places:
+            values = block.matrix[:, self.column]
+            known = np.where((values < 0.0) | (size == 0), size, values)
+            block.places[self.column] = np.where(np.isnan(values), size + 1, known).astype(np.intp)
+        answers = np.full(size + 2, self.negated)
         keys = [(type(level), level) for level in self.levels]
         answers[[column.codes[key] for key in keys if key in column.codes]] = not self.negated
         answers[-1] = self.missing
-        return answers[block.places(self.column)]
+        return answers[block.places[self.column]]
 
     def has(self, level: Level) -> bool:
         """Say whether the condition holds for a level that is not missing."""

@@ -134,14 +134,15 @@ class Model:
     @property
     def columns(self) -> Columns:
         """The columns: numbers called x0, x1, ... where nothing is known of them."""
-        n_columns = max((rule.n_columns for ensemble in self.ensembles for rule in ensemble), default=0)
-        columns = self.path[0].columns
-        return columns if columns is not None else Columns.of(column_names(range(n_columns), None))
+        if self.path[0].columns is not None:
+            return self.path[0].columns
+        last = max((column for ensemble in self.ensembles for column in ensemble.used_columns), default=-1)
+        return Columns.of(column_names(range(1 + last), None))
 
     @property
     def expected_names(self) -> tuple[str, ...] | None:
         """The names that inputs must have; None if the columns had none in `fit`, so that only their number counts."""
-        return None if self.origin is not None and not self.origin.named else self.feature_names
+        return None if self.origin is not None and not self.origin.named else self.columns.names
 
     @property
     def named_by_hand(self) -> bool:
@@ -243,7 +244,7 @@ class Model:
     def probabilities(self, score: Vector) -> NDArray[np.float64]:
         """Return the probability of each class, of two the positive one last, shape (n_samples, n_classes)."""
         means = self.means(score)
-        return means if self.has_many_classes else np.column_stack([1.0 - means, means])
+        return means if means.ndim == 2 else np.column_stack([1.0 - means, means])
 
     def codes(self, score: Vector) -> NDArray[np.intp]:
         """Return the number of the most probable class for each score; of equally probable ones, the first."""

@@ -125,7 +125,8 @@ class Proposition:
 
     def project(self, X: ArrayLike | Block) -> Vector:
         """Return x.w for each row, added in the order that defines the model; NaN where a value is missing."""
-        summands = self.summands(X)
+        block = as_block(X, 1 + max(self.used_columns))
+        summands = [summand_values(summand, block) for summand in self.columns]
         with np.errstate(over="ignore", invalid="ignore"):
             total = self.weights[0] * summands[0]
             for weight, values in zip(self.weights[1:], summands[1:], strict=True):

@@ -90,6 +90,11 @@ class Rule:
         A column, whose value the weight is multiplied by; a number is the position of one. Without a condition, the rule is a
         *slope*. A missing value adds nothing.
 
+    Attributes
+    ----------
+    used_columns : tuple of int
+        The columns of the condition and of the factor, in ascending order.
+
     Examples
     --------
     >>> print(Rule(1.46))
@@ -109,6 +114,7 @@ class Rule:
     weight: Weight
     condition: Conjunction
     factor: Factor | None
+    used_columns: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __init__(
         self, weight: float | Iterable[float], condition: Conjunction | None = None, factor: Factor | int | None = None
@@ -120,6 +126,8 @@ class Rule:
         if not isinstance(self.condition, Conjunction):
             raise TypeError(f"The condition of a rule is a Conjunction; got {type(condition).__name__}.")
         object.__setattr__(self, "factor", factor if factor is None or isinstance(factor, Factor) else Factor(factor))
+        own = () if self.factor is None else (self.factor.column,)
+        object.__setattr__(self, "used_columns", tuple(sorted({*self.condition.used_columns, *own})))
 
     @property
     def term(self) -> Term:
@@ -157,16 +165,6 @@ class Rule:
         """Whether the rule adds the same to the score of every row."""
         return self.factor is None and not self.condition.propositions
 
-    @property
-    def used_columns(self) -> tuple[int, ...]:
-        """The columns of the condition and of the factor, in ascending order."""
-        return self.term.used_columns
-
-    @property
-    def n_columns(self) -> int:
-        """The least number of columns that X must have."""
-        return max(self.condition.n_columns, 0 if self.factor is None else self.factor.column + 1)
-
     def scale(self, X: Block, row_weight: Vector) -> float:
         """Return the standard deviation of the factor where the condition holds; 1 without a factor."""
         return 1.0 if self.factor is None else Slope.of(self.factor, X, row_weight, self.condition).scale
@@ -182,7 +180,7 @@ class Rule:
 
         With a factor, the weight is multiplied by it. With many classes, the shape is (n_samples, n_classes).
         """
-        block = as_block(X, self.n_columns)
+        block = as_block(X, 1 + max(self.used_columns, default=-1))
         return self.where(self.condition(block), block)
 
     def where(self, holds: NDArray[np.bool_], block: Block) -> NDArray[np.float64]:

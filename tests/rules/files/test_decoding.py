@@ -245,7 +245,7 @@ def test_whole_numbers_are_read_as_doubles(saved):
 def test_without_names_any_column_may_be_used_that_a_row_can_have(saved):
     changed(saved, ("feature_names",), None)
     changed(saved, (*PROPOSITION, "columns"), [0, 10**6 - 1])
-    assert load_model(saved)[0].condition.n_columns == 10**6
+    assert load_model(saved)[0].used_columns == (0, 10**6 - 1)
     changed(saved, (*PROPOSITION, "columns"), [0, 10**6])
     assert "columns[1] should be a whole number from 0 to 999999" in complaint(saved)
 

@@ -96,14 +96,9 @@ class Phase:
 
 
 class EarlyStopping:
-    """Ends training once no network has lowered its loss for some steps.
+    """Ends training once no network has lowered its loss for as many steps as its patience.
 
-    Parameters
-    ----------
-    patience : int
-        That number of steps.
-    tolerance : float
-        A loss counts as lower if it is below the lowest so far by more than this share of it.
+    A loss counts as lower if it is below the lowest so far by more than the tolerance, a share of it.
     """
 
     def __init__(self, patience: int, tolerance: float) -> None:

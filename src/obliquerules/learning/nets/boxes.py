@@ -62,11 +62,7 @@ class Boxes:
 
     The level of a row in a column is the number of thresholds below its value. A bound beyond all levels does not restrict.
 
-    Attributes
-    ----------
-    lower, upper : arrays of shape (n_boxes, n_columns)
-    highest : array of shape (n_columns,)
-        The highest level of each column.
+    Bounds have shape (n_boxes, n_columns); ``highest`` is the highest level of each column.
     """
 
     lower: Positions

@@ -188,19 +188,7 @@ def _constant(task: Task) -> RuleEnsemble:
 
 @dataclass(frozen=True, eq=False)
 class RuleSet:
-    """Rules whose OR is one class, learned with one penalty.
-
-    Attributes
-    ----------
-    described : int
-        The class: 0 or 1.
-    penalty : float
-        lambda_1.
-    signs : array of shape (n_rules, n_inputs)
-        The rules of the hard network on binary inputs.
-    n_steps : int
-        The number of training steps.
-    """
+    """Rules on binary inputs whose OR is the described class, 0 or 1, and the penalty lambda_1 and steps that they took."""
 
     described: int
     penalty: float

@@ -34,7 +34,7 @@ LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "i
 def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
     """Return the content of the document of an ensemble by itself."""
     names = None if ensemble.feature_names is None else list(ensemble.feature_names)
-    if names is None and any(rule.n_columns > MOST_UNNAMED_COLUMNS for rule in ensemble):
+    if names is None and max(ensemble.used_columns, default=0) >= MOST_UNNAMED_COLUMNS:
         raise ValueError(
             f"Rules on columns beyond the first {MOST_UNNAMED_COLUMNS} can only be saved if the columns have names."
         )
