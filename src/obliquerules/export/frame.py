@@ -309,7 +309,7 @@ def _pyarrow(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
 
 @dataclass(frozen=True)
 class Library:
-    """A data frame library: how to make a frame, the packages that this needs, and the known of a frame."""
+    """A data frame library: how to make a frame, the packages that this needs, and the limits of a frame."""
 
     make: Callable[..., Any]
     packages: tuple[str, ...]
