@@ -44,7 +44,7 @@ cdef void solve(const double[:, ::1] factor, double[::1] x, Py_ssize_t m) noexce
             x[j] -= factor[i, j] * x[i]
 
 
-cdef bint solve_in_place(double[:, ::1] matrix, double[::1] x) noexcept nogil:
+cdef inline bint solve_in_place(double[:, ::1] matrix, double[::1] x) noexcept nogil:
     """Decompose a matrix, and solve both triangular systems; False if the matrix is not positive definite."""
     if not decompose(matrix, x.shape[0]):
         return False
