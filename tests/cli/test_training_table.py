@@ -111,7 +111,7 @@ ROLES = [(row % 5, 1, 0.5, -1, f"g{row % 2}", kind) for row, kind in enumerate(K
         ({"exposure": "w", "target": "o"}, "The target 'o' has one value only"),
         ({"offset": ("o",)}, "--offset must name 3 columns, one for each class: 'u', 'v', 'w'; got 'o'."),
         ({"offset": ("o", "w"), "target": "a"}, "--offset must name one column; got 'o', 'w'."),
-        ({"positive": "u"}, "--positive is for two classes; the target has 3, each of which has a score of its own."),
+        ({"positive": "u"}, "--positive is for two classes; the target has 3, each with its own score."),
         ({"class_weight": ("balanced",), "target": "a", "task": "counts"}, "--class-weight cannot be used: the task is counts"),
         (
             {"class_weight": ("u",)},

@@ -72,7 +72,7 @@ def test_an_exposure_needs_a_log_link_and_a_model_that_knows_it():
 
 
 def test_an_exposure_is_no_input():
-    with pytest.raises(ValueError, match="The exposure is called 'years', and so is a column of X: leave it out of X"):
+    with pytest.raises(ValueError, match="The exposure 'years' has the name of a column of X; drop that column from X"):
         TGBRegressor(loss="poisson").fit(X.assign(years=EXPOSURE), COUNTS, exposure=EXPOSURE)
 
 

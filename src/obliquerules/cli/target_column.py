@@ -156,7 +156,7 @@ def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> Targ
     positive = None
     if options.positive is not None:
         if len(classes) > 2:
-            each = "each of which has a score of its own"
+            each = "each with its own score"
             raise ValueError(f"--positive is for two classes; the target has {len(classes)}, {each}.")
         positive = class_written(options.positive, classes, "--positive")
     class_weight = _class_weight(options.class_weight, classes)

@@ -44,7 +44,7 @@ class OffsetValues:
         """Return it with the mean exposure as its unit."""
         for name in self.offset.names:
             if name in inputs:
-                raise ValueError(f"The {self.offset.kind} is called '{name}', and so is a column of X: leave it out of X.")
+                raise ValueError(f"The {self.offset.kind} '{name}' has the name of a column of X; drop that column from X.")
         if self.offset.kind != "exposure":
             return self
         return replace(self, offset=replace(self.offset, unit=exposure_unit(float(np.average(self.values, weights=weight)))))

@@ -9,6 +9,7 @@ import math
 import numbers
 import re
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
@@ -117,7 +118,7 @@ def dask_predict(predict: Predict) -> Predict:
     return cast(Predict, predict_any)
 
 
-class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+class Fitting(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ships no types
     """An estimator with parameters, `fit`, and the model that was fitted.
 
     Attributes
@@ -153,17 +154,17 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         """Return the method; raise if a parameter is not valid."""
         return self.method_class(**{name: getattr(self, name) for name in declarations(self.method_class)})
 
+    @abstractmethod
     def _loss(self) -> Loss:
         """Return the loss; raise if its parameter is not valid."""
-        raise NotImplementedError
 
     def _without_effect(self) -> Collection[str]:
         """Return the parameters without effect, which files leave out."""
         return ()
 
+    @abstractmethod
     def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> Encoded:
         """Return targets as numbers for the loss; raise if they cannot be learned."""
-        raise NotImplementedError
 
     # ---- fit ----
 

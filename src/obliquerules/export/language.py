@@ -97,7 +97,7 @@ class Language(ABC, Generic[Expression]):
         return functools.reduce(functools.partial(self.operation, "or"), conditions)
 
     def bounded(self, value: Expression, low: float, high: float) -> Expression:
-        """Return a number clipped to an interval, of which one end may be infinite."""
+        """Return a number clipped to an interval; one end may be infinite."""
         if low != -math.inf:
             value = self.function("max", value, self.number(low))
         return value if high == math.inf else self.function("min", value, self.number(high))

@@ -143,7 +143,7 @@ class _Problem:
         return ClassWeightFinder(*rows, column, output, _array(self.ridge)[output]).run(_array(start), tolerance)[0]
 
     def bounded_minimum(self, start: Vector, lower: Vector, upper: Vector) -> Vector:
-        """Return the best weights within bounds, of which the constant has none."""
+        """Return the best weights within bounds; the constant is unbounded."""
         is_constant = np.nonzero(self.free)[0] == 0
         best, ridge = self.loss.best_constant(self.target, self.weight), self.ridge
         constant, penalty = (np.broadcast_to(one, self.free.shape)[self.free] for one in (best, ridge))

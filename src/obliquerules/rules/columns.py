@@ -70,7 +70,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns(Sequence[Column]):
-    """All columns of a table; those of plain numbers, of which there may be a million, are made when they are asked for."""
+    """All columns of a table; plain numeric columns are created on access, because there may be a million."""
 
     names: tuple[str, ...]
     # The columns that hold anything but plain numbers, with their positions.

@@ -54,7 +54,7 @@ class Labels:
     def about(self, positive: Any) -> Labels:
         """Return the same two labels with the given one as the positive class; raise if it is none of them."""
         if self.many:
-            raise ValueError(f"positive is for two classes; y has {len(self)}, each of which has a score of its own.")
+            raise ValueError(f"positive is for two classes; y has {len(self)}, each with its own score.")
         if positive not in self.values:
             known = " and ".join(map(repr, self.values))
             raise ValueError(f"positive must be one of the classes of y, which are {known}; got {positive!r}.")

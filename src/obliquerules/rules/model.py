@@ -22,7 +22,7 @@ from obliquerules.rules.text.formats import Wording, ensemble_html, ensemble_tex
 from obliquerules.rules.text.style import column_names
 
 OFFSET_KINDS = ("exposure", "offset")
-# Of a model whose ensembles are not those of which losses were expected.
+# For a model whose ensembles were changed after losses were estimated.
 NO_LOSSES: dict[str, Any] = {"expected": (), "standard_errors": (), "selected": None, "separated": None}
 
 

@@ -82,7 +82,7 @@ class Program:
         return left, right
 
     def optimum(self, margins: Mapping[str, float], n_nodes: int) -> Any:
-        """Return what branch and cut finds in so many nodes, up to the tolerance of the solver."""
+        """Return the solution of branch and cut within a limit of nodes, to the tolerance of the solver."""
         left, right = self._inequalities(margins)
         largest = np.zeros(len(right))
         np.maximum.at(largest, left.nonzero()[0], np.abs(left.data[left.data != 0.0]))

@@ -43,9 +43,9 @@ LEGEND_WIDTH, HANDLE, LEGEND_LINE = 5.0, 0.55, 15.0
 class DecisionRegionsDisplay:
     """A map of two inputs, coloured by what the model predicts there.
 
-    The model is asked at each pixel, of which there are about twice as many as in the figure, in either direction. Dashed lines
-    are the borders of conditions where the score jumps, black ones those between classes. With many classes, each has a colour,
-    the stronger the more probable it is. It is recommended to use `from_estimator`.
+    The model predicts the middle of each pixel, at about twice the resolution of the figure. Dashed lines are borders of
+    conditions where the score jumps; black lines are borders between classes. With many classes, each class has a colour, which
+    is stronger where the class is more probable. Create it with `from_estimator`.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class DecisionRegionsDisplay:
     limits : tuple of float
         The ends of the colour scale.
     steps : list of arrays of shape (n_vertical, n_horizontal)
-        For each rule at the border of which the score jumps, where it fires.
+        For each rule whose border is a jump of the score, where it fires.
     codes : array of shape (n_vertical, n_horizontal) or None
         The predicted class (0, 1, ...), if there are classes.
     points : array of shape (n_samples, 2)

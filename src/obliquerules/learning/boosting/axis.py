@@ -136,7 +136,7 @@ def _axes(X: Block, levels: Sequence[Membership]) -> tuple[list[Axis], NDArray[n
             values.append(numbers)
             continue
         low, high = float(np.fmin.reduce(numbers, initial=np.inf)), float(np.fmax.reduce(numbers, initial=-np.inf))
-        # Far from all numbers, of which there may be none.
+        # Beyond all present values; a column may have none.
         reach = max(1.0, high - low, abs(low), abs(high)) if low <= high else 1.0
         low, high = (low, high) if low <= high else (0.0, 0.0)
         for above, outside in ((False, low - reach), (True, high + reach)):

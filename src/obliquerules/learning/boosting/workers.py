@@ -77,7 +77,7 @@ class Workers:
 
 
 class _Share:
-    """Items, of which each thread takes the next as soon as it is free."""
+    """Items for threads: a free thread takes the next one."""
 
     def __init__(self, work: Callable[[Any], Any], items: list[Any]) -> None:
         self.work = work

@@ -192,7 +192,7 @@ class Cuts:
 
     @classmethod
     def of(cls, projections: Projections) -> Cuts:
-        """Return the cuts between projections, none of which is missing."""
+        """Return the cuts between projections without missing values."""
         order = np.argsort(-projections.values, kind="stable")
         descending = projections[order]
         width = descending.values[:-1] - descending.values[1:]
