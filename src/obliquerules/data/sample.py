@@ -219,8 +219,8 @@ class Sample:
 def sums(place: Positions, weight: Vector, size: int) -> Vector:
     """Return the sum of weights at each place.
 
-    They are added in ascending order, and in two parts, the larger of which is exact: neither the order of rows counts nor, but
-    for weights of very different sizes, that one is given twice.
+    Weights are added in ascending order and in two parts; the larger part is exact. So the order of rows does not matter, nor
+    whether a row is given twice, except with weights of very different sizes.
     """
     order = np.argsort(weight, kind="stable")
     place, weight = place[order], weight[order]

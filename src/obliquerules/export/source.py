@@ -40,7 +40,7 @@ class Source:
     contributions : bool, default=False
         Whether the contribution of each rule is an output, besides the scores and the prediction.
     types : mapping from str to str, optional
-        What the columns of the user's table hold, as far as it is known: one of `KINDS` by the name of the column.
+        What each column of the user's table holds, where known: one of `KINDS` by column name.
 
     Attributes
     ----------

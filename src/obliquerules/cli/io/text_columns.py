@@ -19,7 +19,7 @@ from obliquerules.rules.columns import Column, Level
 MISSING_WORDS = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
 # A date of ISO 8601, alone or with a time; Python alone would also read 20210301 and 2021-W09-1.
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d\d(?::?\d\d)?))?)?", re.ASCII)
-# A whole number as a code: 01 is another code than 1, but 1.0 is what is left of a 1 beside a missing value.
+# A whole number as a code: 01 differs from 1, but 1.0 is the code 1, as pandas writes it beside missing values.
 WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
 # A column of numbers or dates has mistakes, or words for missing values, if not more than this share of its values, or than
 # this number of different values, is text. Of a column of text, more is.

@@ -18,7 +18,7 @@ from obliquerules.rules import Proposition, RuleEnsemble
 
 # Margins to the thresholds that are tried in turn, in standard deviations: more in case rounding demands it.
 MARGINS = (1e-9, 1e-7, LARGEST_MARGIN)
-# By how much a score may fall short of the needed one, in units of a program: the model decides about such rows.
+# Tolerance of the program for the needed score; the model decides about rows within it.
 SCORE_SLACK = 1e-10
 # Where sums must hit their thresholds exactly: about how many rows are tried, and how many doubles away from each value.
 MOST_NEIGHBOURS = 20_000

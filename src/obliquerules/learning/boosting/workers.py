@@ -43,7 +43,7 @@ class Workers:
         if self.pool is None or len(left) < 2:
             return [work(item) for item in left]
         share = _Share(work, left)
-        # Settings such as those for floating-point errors are those of the thread that asks.
+        # Threads inherit settings of the caller, such as those for floating-point errors.
         asked = range(min(self.n_helpers, len(left) - 1))
         helpers = [self.pool.submit(copy_context().run, share.take) for _ in asked]
         try:

@@ -18,7 +18,7 @@ from obliquerules.rules.text.style import PLAIN, Style, column_at, plain_heading
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
 
-# Odds and counts that are multiplied by more, or divided by more, are no longer read as such.
+# Factors of odds or counts beyond this are not printed: nobody can read them.
 LARGEST_RATIO = 1000.0
 
 # The cells of a line, and a heading with its lines.
@@ -32,7 +32,7 @@ class Wording:
 
     # What a rule adds its weight to, such as "log-odds of 'benign'".
     score: str | None = "score"
-    # What a rule multiplies by the exponential of its weight, such as "odds"; None if there is no such thing.
+    # What a rule multiplies by the exponential of its weight, such as "odds"; None without such a factor.
     factor: str | None = None
     # Whether the name of the score is a plural.
     plural: bool = False
